@@ -1,0 +1,1 @@
+"""Values and rules of who is asking; no I/O, no Django."""

@@ -1,0 +1,1 @@
+"""Verbs: authenticate, permit, make and revoke keys, make orgs and teams."""
