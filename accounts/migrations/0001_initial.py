@@ -4,11 +4,13 @@ import django.contrib.postgres.fields
 import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.migrations.state import StateApps
 
 
-def make_default_org(apps, schema_editor):
+def make_default_org(apps: StateApps, schema_editor: BaseDatabaseSchemaEditor) -> None:
     """Add the org `default`, so that a fresh server has somewhere to remember."""
-    apps.get_model("accounts", "Org").objects.get_or_create(
+    apps.get_model("accounts", "Org")._default_manager.get_or_create(
         name="default", defaults={"created_at": 0}
     )
 

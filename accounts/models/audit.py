@@ -1,6 +1,7 @@
 """The trail of who changed what about access."""
 
 from django.db import models
+from typing_extensions import override
 
 
 class AuditRow(models.Model):
@@ -18,5 +19,6 @@ class AuditRow(models.Model):
     class Meta:
         ordering = ("-id",)
 
+    @override
     def __str__(self) -> str:
         return f"{self.action} {self.target}"

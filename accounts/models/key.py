@@ -3,6 +3,7 @@
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
+from typing_extensions import override
 
 from accounts.domain.roles import KEY_ROLES, Role
 from accounts.models.org import Org, Team
@@ -54,5 +55,6 @@ class ApiKey(models.Model):
             ),
         )
 
+    @override
     def __str__(self) -> str:
         return self.public_id

@@ -1,6 +1,7 @@
 """Orgs and their teams; both are only ever added."""
 
 from django.db import models
+from typing_extensions import override
 
 
 class Org(models.Model):
@@ -12,6 +13,7 @@ class Org(models.Model):
     class Meta:
         ordering = ("name",)
 
+    @override
     def __str__(self) -> str:
         return self.name
 
@@ -29,5 +31,6 @@ class Team(models.Model):
             models.UniqueConstraint(fields=("org", "name"), name="accounts_team_of_an_org"),
         )
 
+    @override
     def __str__(self) -> str:
         return self.name

@@ -5,6 +5,7 @@ from typing import ClassVar
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.models import PermissionsMixin
 from django.db import models
+from typing_extensions import override
 
 from accounts.models.org import Org
 
@@ -49,5 +50,6 @@ class Person(AbstractBaseUser, PermissionsMixin):
     class Meta:
         verbose_name_plural = "people"
 
+    @override
     def __str__(self) -> str:
         return self.username
