@@ -33,7 +33,7 @@ def read_body(request: Request, shape: type[Shape]) -> Shape:
     content = request._request.body
     if len(content) > _MOST_BYTES:
         raise TooLarge(f"the body must be at most {_MOST_BYTES} bytes.")
-    fields = _object(content)
+    fields, text = _object(content)
     unknown = sorted(set(fields) - set(shape.model_fields))
     if unknown:
         known = ", ".join(shape.model_fields)
@@ -43,19 +43,21 @@ def read_body(request: Request, shape: type[Shape]) -> Shape:
         )
     try:
         # From JSON text again, since strictness forgives arrays for tuples there alone.
-        return shape.model_validate_json(json.dumps(fields))
+        return shape.model_validate_json(text)
     except ValidationError as error:
         _refuse(error)
 
 
-def _object(content: bytes) -> dict[str, object]:
+def _object(content: bytes) -> tuple[dict[str, object], bytes]:
+    """Return the fields and their JSON, which lone surrogates cannot become."""
     try:
         fields = json.loads(content, object_pairs_hook=_unrepeated)
+        text = json.dumps(fields, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         raise BadRequest("the body must be one JSON object in UTF-8.") from error
     if not isinstance(fields, dict):
         raise BadRequest("the body must be one JSON object.")
-    return fields
+    return fields, text
 
 
 def _unrepeated(pairs: list[tuple[str, object]]) -> dict[str, object]:

@@ -50,7 +50,12 @@ class KeysView(PlainView):
     def get(self, request: Request) -> Response:
         """List the keys the caller administers: `k` up to 200, `cursor` for the next page."""
         caller = caller_of(request)
-        page = keys.list_keys(caller, k=_count(request), cursor=_parameter(request, "cursor"))
+        page = keys.list_keys(
+            caller,
+            org=org_of(request, body=None),
+            k=_count(request),
+            cursor=_parameter(request, "cursor"),
+        )
         rows = [key_json(key) for key in page.keys]
         return _private({"results": rows, "next_cursor": page.next_cursor})
 
@@ -61,7 +66,9 @@ class KeyView(PlainView):
     def delete(self, request: Request, public_id: str) -> Response:
         """Revoke a key; its row stays, and a repeat answers the same."""
         caller = caller_of(request)
-        return _private(key_json(keys.revoke_key(caller, public_id, clock=door().clock)))
+        org = org_of(request, body=None)
+        revoked = keys.revoke_key(caller, public_id, org=org, clock=door().clock)
+        return _private(key_json(revoked))
 
 
 def _draft(request: Request, body: KeyIn) -> KeyDraft:

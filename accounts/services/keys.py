@@ -66,36 +66,46 @@ def create_key(
     return NewKey(record, text.text)
 
 
-def list_keys(caller: Caller, *, k: int = MOST_LISTED, cursor: str | None = None) -> KeyPage:
+def list_keys(
+    caller: Caller, *, org: str | None = None, k: int = MOST_LISTED, cursor: str | None = None
+) -> KeyPage:
     """Return the keys of what the caller administers, the newest first, revoked ones too.
+
+    With `org`, that org's alone.
 
     A page has 1 to 200; `cursor` is the `next_cursor` of the page before.
 
     Raises:
         Forbidden: the caller is no administrator.
+        WrongOrg: the caller is an administrator of another org.
         NotFound: the cursor is none of this list.
     """
     require_right(caller, Action.ADMINISTER)
-    rows = _administered(caller)
+    rows = _administered(caller, org)
     if cursor is not None:
-        rows = rows.filter(id__lt=_found(_administered(caller), cursor, field="cursor").pk)
+        rows = rows.filter(id__lt=_found(rows, cursor, field="cursor").pk)
     wanted = max(1, min(k, MOST_LISTED))
     found = list(rows.order_by("-id")[: wanted + 1])
     keys = tuple(_record(row) for row in found[:wanted])
     return KeyPage(keys, keys[-1].public_id if len(found) > wanted else None)
 
 
-def revoke_key(caller: Caller, public_id: str, *, clock: Clock) -> KeyRecord:
+def revoke_key(
+    caller: Caller, public_id: str, *, clock: Clock, org: str | None = None
+) -> KeyRecord:
     """End a key; the next request with it is refused in every process. A repeat changes nothing.
 
     Raises:
         Forbidden: the caller is no administrator.
-        NotFound: there is no such key among those the caller administers.
+        WrongOrg: the caller is an administrator of another org than `org`.
+        NotFound: there is no such key among those the caller administers, of `org` if given.
     """
     require_right(caller, Action.ADMINISTER)
     now = clock.now()
     with transaction.atomic(durable=True):
-        row = _found(_administered(caller).select_for_update(of=("self",)), public_id, field="id")
+        row = _found(
+            _administered(caller, org).select_for_update(of=("self",)), public_id, field="id"
+        )
         if row.revoked_at is None:
             row.revoked_at = now
             row.save(update_fields=["revoked_at"])
@@ -133,10 +143,13 @@ def _person(caller: Caller, username: str, org: Org | None) -> Person:
     return person
 
 
-def _administered(caller: Caller) -> QuerySet[ApiKey]:
+def _administered(caller: Caller, org: str | None) -> QuerySet[ApiKey]:
     rows = ApiKey.objects.select_related("org", "team", "person")
-    if caller.org is not None:
-        rows = rows.filter(org__name=caller.org)
+    if org is not None:
+        refuse_other_org(caller, org)
+    home = org or caller.org
+    if home is not None:
+        rows = rows.filter(org__name=home)
     if caller.team is not None:
         rows = rows.filter(team__name=caller.team)
     return rows
