@@ -1,0 +1,250 @@
+"""The committer: one thread a process that gathers waiting writes and lands them together.
+
+It owns its connection, keeps nobody's thread and answers futures. What fails for a reason of
+the rows themselves is split in halves until the bad write stands alone; what fails for a reason
+of the machinery is tried again until the callers' deadline.
+"""
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from time import monotonic
+from typing import Final
+
+import psycopg
+
+from ampup_site.kernel.clock import Clock
+from ampup_site.kernel.errors import AmpUpError
+from ampup_site.kernel.ids import IdSource
+from memory.domain.change import Outcome, Refused, Write
+from memory.domain.errors import (
+    IndexBehind,
+    LandingFailed,
+    LedgerConflict,
+    RefusedRow,
+    StorageUnavailable,
+)
+from memory.domain.pending import DEADLINE_SECS
+from memory.search.database import IndexDatabase
+from memory.search.heads import live_head
+from memory.search.states import landed_commits
+from memory.landing.transaction import Landing, Prepared
+from memory.landing.write_queue import Waiting, WriteQueue
+from memory.tables.warehouse import EncodedPart, ScopePart, Warehouse
+
+logger = logging.getLogger(__name__)
+
+BATCH_ROWS: Final = 1_000
+BATCH_BYTES: Final = 8 * 2**20
+LOCK_BUDGET_SECS: Final = 0.1
+LINGER_SECS: Final = 0.003
+"""Limits of one landing.  Source: architecture, "The write path"."""
+
+_RETRY_SECS: Final = 0.2
+_ENCODERS: Final = 4
+_REMEMBERED: Final = 4_096
+
+
+@dataclass(frozen=True, slots=True)
+class LandingFigures:
+    """What the last landings cost: how long each held the lock, and how many writes it had."""
+
+    lock_secs: tuple[float, ...]
+    writes: tuple[int, ...]
+
+
+class Committer:
+    """Takes writes from any thread; lands them from its own."""
+
+    def __init__(
+        self, *, warehouse: Warehouse, index: IndexDatabase, clock: Clock, ids: IdSource
+    ) -> None:
+        self._index = index
+        self._warehouse = warehouse
+        self._encoders = ThreadPoolExecutor(_ENCODERS, thread_name_prefix="encode")
+        self._landing = Landing(
+            warehouse=warehouse, clock=clock, ids=ids, map_parts=self._map_parts
+        )
+        self._queue = WriteQueue()
+        self._connection: psycopg.Connection | None = None
+        self._secs_a_row = 0.0002
+        self._figures: deque[tuple[float, int]] = deque(maxlen=_REMEMBERED)
+        self._lock = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._failure: BaseException | None = None
+
+    def submit(self, write: Write) -> "Future[Outcome]":
+        """Queue a write; the future tells what became of it."""
+        self._start()
+        waiting = Waiting(write, deadline=monotonic() + DEADLINE_SECS)
+        self._queue.put(waiting)
+        return waiting.future
+
+    def healthy(self) -> bool:
+        """Say whether writes can land: the thread runs, or has not been needed yet."""
+        return self._failure is None and (self._thread is None or self._thread.is_alive())
+
+    def figures(self) -> LandingFigures:
+        """Return what the newest landings cost, oldest first."""
+        figures = list(self._figures)
+        return LandingFigures(
+            lock_secs=tuple(secs for secs, _ in figures),
+            writes=tuple(count for _, count in figures),
+        )
+
+    def close(self) -> None:
+        """Land what waits for at most the deadline, then stop."""
+        thread = self._thread
+        end = monotonic() + DEADLINE_SECS
+        while thread is not None and thread.is_alive() and len(self._queue) and monotonic() < end:
+            thread.join(0.01)
+        for waiting in self._queue.close():
+            waiting.answer(Refused(StorageUnavailable("The server is stopping; send it again.")))
+        if thread is not None:
+            thread.join(DEADLINE_SECS)
+        self._encoders.shutdown()
+        if self._connection is not None:
+            self._connection.close()
+
+    def _start(self) -> None:
+        if self._thread is not None:
+            return
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="committer", daemon=True)
+                self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            while self._queue.wait():
+                self._queue.linger(LINGER_SECS, rows=BATCH_ROWS)
+                rows = min(BATCH_ROWS, max(1, int(LOCK_BUDGET_SECS / self._secs_a_row)))
+                self._land(self._queue.take(rows=rows, size=BATCH_BYTES))
+        except BaseException as failure:
+            self._failure = failure
+            logger.exception("the committer died; this process takes no more writes")
+            for waiting in self._queue.close():
+                waiting.answer(Refused(StorageUnavailable("This process takes no writes.")))
+            raise
+
+    def _land(self, batch: Sequence[Waiting]) -> None:
+        """Land a batch, or its halves; every caller is answered."""
+        batch = [waiting for waiting in batch if waiting.deadline > monotonic()]
+        while batch:
+            try:
+                outcomes = self._attempt([waiting.write for waiting in batch])
+            except (psycopg.OperationalError, LedgerConflict, IndexBehind) as error:
+                batch = self._later(batch, error)
+            except OSError as error:
+                logger.warning("a landing could not write its files: %s", error)
+                self._answer(batch, [Refused(storage_unavailable(error))] * len(batch))
+                return
+            except Exception as error:
+                if len(batch) > 1:
+                    half = len(batch) // 2
+                    self._land(batch[:half])
+                    self._land(batch[half:])
+                else:
+                    self._answer(batch, [_refusal(error)])
+                return
+            else:
+                self._answer(batch, outcomes)
+                return
+
+    def _attempt(self, writes: Sequence[Write]) -> Sequence[Outcome]:
+        connection = self._connect()
+        prepared = self._landing.prepare(connection, writes)
+        try:
+            report = self._landing.land(connection, prepared)
+        except psycopg.OperationalError:
+            return self._outcomes_after_loss(prepared)
+        except BaseException:
+            self._warehouse.discard(prepared.encoded.parts)
+            raise
+        if report.lock_secs:
+            self._learn(report.lock_secs, rows=max(report.passages, len(writes)))
+            self._figures.append((report.lock_secs, len(writes)))
+        return report.outcomes
+
+    def _outcomes_after_loss(self, prepared: Prepared) -> Sequence[Outcome]:
+        """Tell what became of a landing whose connection broke, perhaps at COMMIT itself.
+
+        A backend that still commits holds the landing lock, so under it the ledger's mirror
+        tells the truth.
+
+        Raises:
+            LedgerConflict: it did not land; the same writes may be tried again.
+        """
+        connection = self._connect(afresh=True)
+        commit_ids = {write.commit_id for write in prepared.encoded.plan.commits}
+        with connection.transaction(), connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", (self._warehouse.lock_key,))
+            head = live_head(cursor)
+            landed = landed_commits(cursor, generation=head.generation, commit_ids=commit_ids)
+        if not landed:
+            self._warehouse.discard(prepared.encoded.parts)
+            message = "The connection broke before the commit."
+            raise LedgerConflict(message)
+        answers = zip(prepared.writes, prepared.encoded.plan.outcomes, strict=True)
+        return [
+            outcome
+            if write.commit_id in landed or write.commit_id not in commit_ids
+            else self._attempt([write])[0]
+            for write, outcome in answers
+        ]
+
+    def _later(self, batch: Sequence[Waiting], error: Exception) -> list[Waiting]:
+        """Keep the writes whose callers still wait, after a pause."""
+        logger.warning("a landing is tried again: %s", error)
+        if isinstance(error, psycopg.OperationalError):
+            self._drop_connection()
+        threading.Event().wait(_RETRY_SECS)
+        return [waiting for waiting in batch if waiting.deadline > monotonic()]
+
+    def _answer(self, batch: Sequence[Waiting], outcomes: Sequence[Outcome]) -> None:
+        for waiting, outcome in zip(batch, outcomes, strict=True):
+            waiting.answer(outcome)
+
+    def _learn(self, secs: float, *, rows: int) -> None:
+        """Keep a running mean of what a row costs under the lock; it bounds the next batches."""
+        self._secs_a_row += 0.1 * (secs / max(rows, 20) - self._secs_a_row)
+
+    def _map_parts(
+        self, encode: Callable[[ScopePart], EncodedPart], parts: Sequence[ScopePart]
+    ) -> Iterable[EncodedPart]:
+        return map(encode, parts) if len(parts) < 2 else self._encoders.map(encode, parts)
+
+    def _connect(self, *, afresh: bool = False) -> psycopg.Connection:
+        if afresh or (self._connection is not None and self._connection.broken):
+            self._drop_connection()
+        if self._connection is None or self._connection.closed:
+            self._connection = self._index.connect(application="committer")
+        return self._connection
+
+    def _drop_connection(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
+
+
+def storage_unavailable(error: OSError) -> StorageUnavailable:
+    """Say why the warehouse takes no files, without its paths."""
+    return StorageUnavailable(
+        f"The warehouse cannot be written ({error.strerror or type(error).__name__});"
+        " nothing was stored, send it again once the operator has made room."
+    )
+
+
+def _refusal(error: Exception) -> Refused:
+    if isinstance(error, AmpUpError):
+        return Refused(error)
+    logger.exception("a write was refused alone", exc_info=error)
+    if isinstance(error, psycopg.DataError):
+        message = "The store cannot hold a value of this write; nothing of it was stored."
+        return Refused(RefusedRow(message))
+    return Refused(LandingFailed("This write could not be stored; nothing of it was written."))
+
+

@@ -1,0 +1,95 @@
+"""The index mover: a thread that keeps the index quick to read, outside the landing lock.
+
+Woken by NOTIFY after a landing, throttled, and safe to run in several processes at once: each
+step is a transaction that others skip over.
+"""
+
+import logging
+import threading
+from time import perf_counter
+from typing import Final
+
+import psycopg
+
+from ampup_site.kernel.clock import Clock, Micros
+from ampup_site.kernel.failpoints import reach
+from memory.landing.transaction import NOTIFY_CHANNEL
+from memory.search.database import IndexDatabase
+from memory.search.generations import drop_generation, retired_generations
+from memory.search.heads import live_head
+from memory.search.upkeep import (
+    FLUSH_PASSAGES,
+    VECTOR_BATCH,
+    flush_text,
+    fold_counts,
+    move_vectors,
+    pending_passages,
+)
+
+logger = logging.getLogger(__name__)
+
+_IDLE_SECS: Final = 5.0
+_REST: Final = 2.0
+"""After a step that took t seconds the mover rests 2 t: it takes a third of a core at most."""
+
+LONGEST_READ: Final = Micros(120_000_000)
+"""A retired generation is kept so long: no read that began on it still runs."""
+
+
+class Mover:
+    """Runs until it is closed; `step` is one pass, which tests and commands call."""
+
+    def __init__(self, *, index: IndexDatabase, clock: Clock) -> None:
+        self._index = index
+        self._clock = clock
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="mover", daemon=True)
+
+    def start(self) -> None:
+        """Begin to follow landings."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop after the step that runs."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join(30)
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            try:
+                with self._index.connect(application="mover") as connection:
+                    connection.execute(f"LISTEN {NOTIFY_CHANNEL}")
+                    self._follow(connection)
+            except (psycopg.Error, OSError) as error:
+                logger.warning("the mover begins again: %s", error)
+                self._stop.wait(_IDLE_SECS)
+
+    def _follow(self, connection: psycopg.Connection) -> None:
+        while not self._stop.is_set():
+            began = perf_counter()
+            busy = step(connection, clock=self._clock)
+            if busy:
+                self._stop.wait((perf_counter() - began) * _REST)
+            else:
+                for _ in connection.notifies(timeout=_IDLE_SECS, stop_after=1):
+                    pass
+                self._stop.wait(0.05)
+
+
+def step(connection: psycopg.Connection, *, clock: Clock) -> bool:
+    """Do what is due, each thing once; say whether more may be due at once."""
+    with connection.cursor() as cursor:
+        head = live_head(cursor)
+        pending = pending_passages(cursor, head)
+        retired = retired_generations(cursor, before=Micros(clock.now() - LONGEST_READ))
+    if pending > FLUSH_PASSAGES:
+        flush_text(connection, head)
+        reach("mover.flushed")
+    moved = move_vectors(connection, head)
+    if moved:
+        reach("mover.moved")
+    fold_counts(connection, head)
+    for generation in retired:
+        drop_generation(connection, generation)
+    return moved == VECTOR_BATCH

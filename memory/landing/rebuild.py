@@ -1,0 +1,174 @@
+"""Builds a generation of the index from the tables beside the live one, and flips to it."""
+
+import multiprocessing
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Final
+
+import psycopg
+
+from ampup_site.kernel.clock import Clock
+from ampup_site.kernel.failpoints import reach
+from memory.domain.episode_types import EpisodeTypes
+from memory.domain.errors import RebuildRunning
+from memory.domain.indexed import IndexedPassage
+from memory.domain.lineage import Seq
+from memory.landing.apply import Bodies, analyze_bodies, apply_range, read_folded
+from memory.search import ddl
+from memory.search.database import IndexDatabase
+from memory.search.generations import (
+    building_generations,
+    drop_generation,
+    ensure_index,
+    flip,
+    open_generation,
+)
+from memory.search.heads import Head, live_head
+from memory.search.vectors import copy_vectors
+from memory.tables.warehouse import Warehouse
+
+_AHEAD: Final = 2
+"""Chunks analyzed ahead of the writer for each process."""
+
+_SMALL_GAP: Final = 200
+"""Commits that may be applied while the landing lock is held."""
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildReport:
+    """What a rebuild did."""
+
+    generation: int
+    commits: int
+    seconds: float
+
+
+def rebuild_index(
+    *,
+    index: IndexDatabase,
+    warehouse: Warehouse,
+    types: EpisodeTypes,
+    clock: Clock,
+    progress: Callable[[int, int], None],
+) -> RebuildReport:
+    """Build, catch up, and flip under the landing lock.
+
+    Writes go on meanwhile and are applied before the flip. Killed anywhere, the live generation
+    is whole and the next rebuild removes what was begun.
+
+    Raises:
+        RebuildRunning: another one runs.
+    """
+    began = perf_counter()
+    with index.connect(application="rebuild guard") as guard, _alone(guard, warehouse):
+        with index.connect(application="rebuild") as connection:
+            ensure_index(connection)
+            with connection.cursor() as cursor:
+                begun = building_generations(cursor)
+            for generation in begun:
+                drop_generation(connection, generation)
+            head = _build(connection, warehouse, types, progress)
+            head = _flip(connection, warehouse, types, head, clock)
+    return RebuildReport(head.generation, head.seq, perf_counter() - began)
+
+
+@contextmanager
+def _alone(guard: psycopg.Connection, warehouse: Warehouse) -> Iterator[None]:
+    """Hold a transaction's lock, which dies with the process, for the whole rebuild."""
+    with guard.transaction():
+        row = guard.execute(
+            "SELECT pg_try_advisory_xact_lock(%s, hashtext('rebuild'))",
+            (warehouse.lock_key & 0x7FFFFFFF,),
+        ).fetchone()
+        if row is None or not row[0]:
+            message = "A rebuild of this index is running; wait for it to end."
+            raise RebuildRunning(message)
+        yield
+
+
+def _build(
+    connection: psycopg.Connection,
+    warehouse: Warehouse,
+    types: EpisodeTypes,
+    progress: Callable[[int, int], None],
+) -> Head:
+    # Its rows can be made again, so nobody waits for the disk but the flip, whose own flush
+    # covers everything written before it.
+    connection.execute("SET synchronous_commit = off")
+    connection.execute("SET maintenance_work_mem = '256MB'")
+    head = open_generation(connection)
+    reach("rebuild.opened")
+    with connection.transaction():
+        ddl.create_keys(connection, head.generation)
+    target = Seq(warehouse.ledger_seq())
+    folded = read_folded(warehouse, warehouse.ledger_rows(to_seq=target))
+    with _pool() as analyze:
+        head = apply_range(
+            connection,
+            warehouse,
+            types,
+            head,
+            to_seq=target,
+            analyze=analyze,
+            folded=folded,
+            progress=lambda done: progress(done, target),
+        )
+    reach("rebuild.filled")
+    with connection.transaction():
+        ddl.create_text_index(connection, head.generation)
+    connection.execute(f"ANALYZE {ddl.SCHEMA}.passages_g{head.generation}")
+    connection.execute(f"ANALYZE {ddl.SCHEMA}.episode_rows_g{head.generation}")
+    reach("rebuild.indexed")
+    return head
+
+
+def _flip(
+    connection: psycopg.Connection,
+    warehouse: Warehouse,
+    types: EpisodeTypes,
+    head: Head,
+    clock: Clock,
+) -> Head:
+    while (target := Seq(warehouse.ledger_seq())) - head.seq > _SMALL_GAP:
+        head = apply_range(connection, warehouse, types, head, to_seq=target)
+    connection.execute("SET synchronous_commit = on")
+    with connection.cursor() as cursor:
+        old = live_head(cursor).generation
+        copy_vectors(cursor, from_generation=old, to_generation=head.generation)
+    with connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", (warehouse.lock_key,))
+        with connection.cursor() as cursor:
+            target = Seq(warehouse.ledger_seq())
+            head = apply_range(connection, warehouse, types, head, to_seq=target)
+            flip(cursor, generation=head.generation, now=clock.now())
+        reach("rebuild.flipped")
+    # Vectors that came while the lock was taken; none is needed for a keyword answer.
+    with connection.cursor() as cursor:
+        copy_vectors(cursor, from_generation=old, to_generation=head.generation)
+    return head
+
+
+@contextmanager
+def _pool() -> Iterator[
+    Callable[[Iterable[Bodies]], Iterator[Sequence[tuple[IndexedPassage, ...]]]]
+]:
+    """Lend an analyzer of chunks that runs in child processes, some chunks ahead."""
+    workers = os.cpu_count() or 1
+    context = multiprocessing.get_context("forkserver")
+    with ProcessPoolExecutor(workers, mp_context=context) as pool:
+
+        def analyze(chunks: Iterable[Bodies]) -> Iterator[Sequence[tuple[IndexedPassage, ...]]]:
+            running: deque[Future[list[tuple[IndexedPassage, ...]]]] = deque()
+            for chunk in chunks:
+                running.append(pool.submit(analyze_bodies, chunk))
+                if len(running) >= workers * _AHEAD:
+                    yield running.popleft().result()
+            while running:
+                yield running.popleft().result()
+
+        yield analyze

@@ -1,0 +1,51 @@
+"""The database the index lives in: connections of its own for landings, readers on loan."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+import psycopg
+
+from memory.search import ddl
+
+_SESSION: Final = {
+    "search_path": f"{ddl.SCHEMA},public",
+    "plan_cache_mode": "force_custom_plan",
+    "jit": "off",
+}
+"""Index statements depend on their values: a generic plan picks the wrong index for a narrow
+caller, and compiling a query takes longer than any of them."""
+
+Lend = Callable[[], AbstractContextManager[psycopg.Connection]]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexDatabase:
+    """How to reach the index.
+
+    Args:
+        dsn: libpq URL of the database.
+        lend: lends a pooled connection in autocommit mode to one thread, for reads.
+    """
+
+    dsn: str
+    lend: Lend = field(repr=False)
+
+    def connect(self, *, application: str, autocommit: bool = True) -> psycopg.Connection:
+        """Open a connection of one's own, set up for index statements."""
+        options = " ".join(f"-c {name}={value}" for name, value in _SESSION.items())
+        return psycopg.connect(
+            self.dsn,
+            autocommit=autocommit,
+            application_name=f"ampup {application}",
+            options=options,
+            connect_timeout=10,
+            keepalives_idle=30,
+        )
+
+    @contextmanager
+    def reading(self) -> Iterator[psycopg.Cursor]:
+        """Lend a binary cursor on a pooled connection; statements see what has landed."""
+        with self.lend() as connection, connection.cursor(binary=True) as cursor:
+            yield cursor

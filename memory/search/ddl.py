@@ -1,0 +1,239 @@
+"""The derived index's tables in Postgres: a schema of their own, one partition a generation.
+
+Nothing here is the truth, so it is no Django migration: the whole schema may be dropped and is
+made again and filled from the Iceberg tables by `index rebuild`. Rows are insert-only but for
+`ledger_head`, the bitmaps and `acl_current`.
+"""
+
+from typing import Final
+
+import psycopg
+
+SCHEMA: Final = "ampup_index"
+
+PARTITIONED: Final = (
+    "episode_rows",
+    "passages",
+    "vectors_tail",
+    "vectors",
+    "commits",
+    "gone",
+    "acl_sets",
+    "acl_bitmaps",
+    "acl_current",
+    "passage_counts",
+)
+"""Tables with one partition a generation, so that an old one is dropped and not deleted from."""
+
+_TABLES: Final = f"""
+CREATE EXTENSION IF NOT EXISTS vector;
+CREATE SCHEMA IF NOT EXISTS {SCHEMA};
+SET LOCAL search_path TO {SCHEMA}, public;
+
+CREATE TABLE IF NOT EXISTS scopes (
+    scope_id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    namespace text NOT NULL UNIQUE
+);
+CREATE TABLE IF NOT EXISTS ledger_head (
+    generation int PRIMARY KEY,
+    state text NOT NULL CHECK (state IN ('building', 'live', 'retired')),
+    seq bigint NOT NULL,
+    chain_hash text NOT NULL,
+    committed_at bigint NOT NULL,
+    analyzer text NOT NULL,
+    next_acl_set int NOT NULL DEFAULT 1,
+    flushed_seq bigint NOT NULL DEFAULT 0,
+    retired_at bigint
+) WITH (fillfactor = 10);
+CREATE UNIQUE INDEX IF NOT EXISTS ledger_head_live ON ledger_head (state) WHERE state = 'live';
+
+CREATE TABLE IF NOT EXISTS episode_rows (
+    generation int NOT NULL,
+    scope_id int NOT NULL,
+    branch_id bigint NOT NULL,
+    seq bigint NOT NULL,
+    rid bigint NOT NULL,
+    acl_set_id int NOT NULL,
+    episode_id bytea NOT NULL,
+    source text NOT NULL,
+    episode_type text NOT NULL,
+    document text,
+    version_of text,
+    occurred_at bigint NOT NULL,
+    recorded_at bigint NOT NULL,
+    author text,
+    about text[] NOT NULL,
+    tags text[] NOT NULL,
+    meta text,
+    body_sha256 bytea NOT NULL,
+    body_len bigint NOT NULL,
+    passages int NOT NULL,
+    lexemes bigint NOT NULL,
+    origin_commit_id text
+) PARTITION BY LIST (generation);
+
+CREATE TABLE IF NOT EXISTS passages (
+    generation int NOT NULL,
+    scope_id int NOT NULL,
+    branch_id bigint NOT NULL,
+    seq bigint NOT NULL,
+    rid bigint NOT NULL,
+    n int NOT NULL,
+    acl_set_id int NOT NULL,
+    first_unit int NOT NULL,
+    last_unit int NOT NULL,
+    content bytea NOT NULL,
+    text text NOT NULL,
+    tsv tsvector NOT NULL,
+    terms bytea NOT NULL
+) PARTITION BY LIST (generation);
+
+CREATE TABLE IF NOT EXISTS vectors_tail (
+    generation int NOT NULL,
+    scope_id int NOT NULL,
+    branch_id bigint NOT NULL,
+    seq bigint NOT NULL,
+    rid bigint NOT NULL,
+    n int NOT NULL,
+    acl_set_id int NOT NULL,
+    embedder text NOT NULL,
+    content bytea NOT NULL,
+    part smallint NOT NULL,
+    fingerprint bytea NOT NULL,
+    vector halfvec NOT NULL
+) PARTITION BY LIST (generation);
+CREATE TABLE IF NOT EXISTS vectors (LIKE vectors_tail) PARTITION BY LIST (generation);
+
+CREATE TABLE IF NOT EXISTS commits (
+    generation int NOT NULL,
+    seq bigint NOT NULL,
+    commit_id text NOT NULL,
+    scope_id int NOT NULL,
+    branch_id bigint NOT NULL,
+    kind text NOT NULL,
+    author text NOT NULL,
+    batch_id text NOT NULL,
+    job_id text,
+    message text,
+    episode_count int NOT NULL,
+    fact_count int NOT NULL,
+    passage_count int NOT NULL,
+    payload_hash text NOT NULL,
+    chain_hash text NOT NULL,
+    committed_at bigint NOT NULL
+) PARTITION BY LIST (generation);
+
+CREATE TABLE IF NOT EXISTS gone (
+    generation int NOT NULL,
+    scope_id int NOT NULL,
+    branch_id bigint NOT NULL,
+    rid bigint NOT NULL,
+    seq bigint NOT NULL,
+    kind text NOT NULL CHECK (kind IN ('removed', 'superseded'))
+) PARTITION BY LIST (generation);
+
+CREATE TABLE IF NOT EXISTS acl_sets (
+    generation int NOT NULL,
+    acl_set_id int NOT NULL,
+    key bytea NOT NULL,
+    entries text[] NOT NULL
+) PARTITION BY LIST (generation);
+CREATE TABLE IF NOT EXISTS acl_bitmaps (
+    generation int NOT NULL,
+    scope_id int NOT NULL,
+    entry text NOT NULL,
+    bitmap bytea NOT NULL
+) PARTITION BY LIST (generation);
+CREATE TABLE IF NOT EXISTS acl_current (
+    generation int NOT NULL,
+    scope_id int NOT NULL,
+    rid bigint NOT NULL,
+    acl_set_id int NOT NULL,
+    seq bigint NOT NULL
+) PARTITION BY LIST (generation);
+
+CREATE TABLE IF NOT EXISTS passage_counts (
+    generation int NOT NULL,
+    scope_id int NOT NULL,
+    acl_set_id int NOT NULL,
+    seq bigint NOT NULL,
+    passages bigint NOT NULL,
+    lexemes bigint NOT NULL
+) PARTITION BY LIST (generation);
+"""
+
+_KEYS: Final = (
+    "CREATE UNIQUE INDEX IF NOT EXISTS episode_rows_g{g}_rid ON episode_rows_g{g} (scope_id, rid)",
+    "CREATE INDEX IF NOT EXISTS episode_rows_g{g}_episode"
+    " ON episode_rows_g{g} (scope_id, episode_id, seq)",
+    "CREATE INDEX IF NOT EXISTS episode_rows_g{g}_body"
+    " ON episode_rows_g{g} (scope_id, body_sha256)",
+    "CREATE INDEX IF NOT EXISTS episode_rows_g{g}_occurred"
+    " ON episode_rows_g{g} (scope_id, occurred_at, rid)",
+    "CREATE INDEX IF NOT EXISTS episode_rows_g{g}_document"
+    " ON episode_rows_g{g} (scope_id, document) WHERE document IS NOT NULL",
+    "CREATE UNIQUE INDEX IF NOT EXISTS passages_g{g}_rid ON passages_g{g} (scope_id, rid, n)",
+    "CREATE UNIQUE INDEX IF NOT EXISTS vectors_tail_g{g}_key"
+    " ON vectors_tail_g{g} (scope_id, rid, n, part, embedder)",
+    "CREATE UNIQUE INDEX IF NOT EXISTS vectors_g{g}_key"
+    " ON vectors_g{g} (scope_id, rid, n, part, embedder)",
+    "CREATE UNIQUE INDEX IF NOT EXISTS commits_g{g}_seq ON commits_g{g} (seq)",
+    "CREATE UNIQUE INDEX IF NOT EXISTS commits_g{g}_id ON commits_g{g} (commit_id)",
+    "CREATE UNIQUE INDEX IF NOT EXISTS gone_g{g}_rid ON gone_g{g} (scope_id, rid, branch_id, seq)",
+    "CREATE UNIQUE INDEX IF NOT EXISTS acl_sets_g{g}_id ON acl_sets_g{g} (acl_set_id)",
+    "CREATE UNIQUE INDEX IF NOT EXISTS acl_sets_g{g}_key ON acl_sets_g{g} (key)",
+    "CREATE UNIQUE INDEX IF NOT EXISTS acl_bitmaps_g{g}_entry"
+    " ON acl_bitmaps_g{g} (scope_id, entry)",
+    "CREATE UNIQUE INDEX IF NOT EXISTS acl_current_g{g}_rid ON acl_current_g{g} (scope_id, rid)",
+    "CREATE INDEX IF NOT EXISTS passage_counts_g{g}_scope"
+    " ON passage_counts_g{g} (scope_id, acl_set_id)",
+)
+_TEXT: Final = (
+    "CREATE INDEX IF NOT EXISTS passages_g{g}_tsv ON passages_g{g}"
+    " USING gin (tsv) WITH (fastupdate = on, gin_pending_list_limit = 65536)",
+)
+
+
+def ensure_tables(connection: psycopg.Connection) -> None:
+    """Make the schema and its tables where they are missing; safe to race, changes no row."""
+    with connection.transaction():
+        connection.execute("SELECT pg_advisory_xact_lock(hashtext('ampup_index.ddl'))")
+        connection.execute(_TABLES)
+
+
+def create_partitions(connection: psycopg.Connection, generation: int) -> None:
+    """Make the empty partitions of a generation, without any index."""
+    for table in PARTITIONED:
+        connection.execute(
+            f"CREATE TABLE {SCHEMA}.{table}_g{generation} PARTITION OF {SCHEMA}.{table}"
+            f" FOR VALUES IN ({generation})"
+        )
+    passages = f"{SCHEMA}.passages_g{generation}"
+    connection.execute(f"ALTER TABLE {passages} ALTER COLUMN terms SET STORAGE EXTERNAL")
+    for table in ("passages", "episode_rows"):
+        connection.execute(
+            f"ALTER TABLE {SCHEMA}.{table}_g{generation}"
+            " SET (autovacuum_vacuum_insert_scale_factor = 0.5)"
+        )
+
+
+def create_keys(connection: psycopg.Connection, generation: int) -> None:
+    """Make the B-trees of a generation: what landings, lookups and lists need."""
+    _create(connection, _KEYS, generation)
+
+
+def create_text_index(connection: psycopg.Connection, generation: int) -> None:
+    """Make the full-text index of a generation; over filled tables this is far cheaper."""
+    _create(connection, _TEXT, generation)
+
+
+def drop_partitions(connection: psycopg.Connection, generation: int) -> None:
+    """Drop a generation's partitions; needs a moment's exclusive lock on the parents."""
+    for table in PARTITIONED:
+        connection.execute(f"DROP TABLE IF EXISTS {SCHEMA}.{table}_g{generation}")
+
+
+def _create(connection: psycopg.Connection, statements: tuple[str, ...], generation: int) -> None:
+    connection.execute(f"SET LOCAL search_path TO {SCHEMA}, public")
+    for statement in statements:
+        connection.execute(statement.format(g=generation))

@@ -1,0 +1,87 @@
+"""Generations of the index: made beside, filled, flipped to live, and dropped when nobody reads."""
+
+from collections.abc import Sequence
+
+import psycopg
+
+from ampup_site.kernel.clock import Micros
+from memory.domain.analyzer import FINGERPRINT
+from memory.domain.chain import GENESIS
+from memory.domain.lineage import Seq
+from memory.search import ddl
+from memory.search.heads import Head
+
+
+def ensure_index(connection: psycopg.Connection) -> None:
+    """Make the index's tables and an empty live generation where there is none."""
+    ddl.ensure_tables(connection)
+    with connection.transaction(), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtext('ampup_index.first'))")
+        live = cursor.execute(
+            f"SELECT 1 FROM {ddl.SCHEMA}.ledger_head WHERE state = 'live'"
+        ).fetchone()
+        if live is None:
+            head = open_generation(connection)
+            ddl.create_keys(connection, head.generation)
+            ddl.create_text_index(connection, head.generation)
+            flip(cursor, generation=head.generation, now=Micros(0))
+
+
+def open_generation(connection: psycopg.Connection) -> Head:
+    """Make a new, empty generation in state building, with its partitions and no index yet."""
+    with connection.transaction(), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(hashtext('ampup_index.ddl'))")
+        row = cursor.execute(
+            f"INSERT INTO {ddl.SCHEMA}.ledger_head"
+            " (generation, state, seq, chain_hash, committed_at, analyzer)"
+            f" SELECT coalesce(max(generation), 0) + 1, 'building', 0, %s, 0, %s"
+            f" FROM {ddl.SCHEMA}.ledger_head RETURNING generation",
+            (GENESIS, FINGERPRINT),
+        ).fetchone()
+        assert row is not None  # noqa: S101 -- INSERT ... RETURNING without a row is impossible
+        ddl.create_partitions(connection, row[0])
+    return Head(row[0], "building", Seq(0), GENESIS, Micros(0), FINGERPRINT, 1, Seq(0))
+
+
+def flip(cursor: psycopg.Cursor, *, generation: int, now: Micros) -> None:
+    """Make a building generation live and retire the one that was; under the landing lock."""
+    cursor.execute(
+        f"UPDATE {ddl.SCHEMA}.ledger_head SET state = 'retired', retired_at = %s"
+        " WHERE state = 'live'",
+        (now,),
+    )
+    cursor.execute(
+        f"UPDATE {ddl.SCHEMA}.ledger_head SET state = 'live'"
+        " WHERE generation = %s AND state = 'building'",
+        (generation,),
+    )
+
+
+def drop_generation(connection: psycopg.Connection, generation: int) -> None:
+    """Drop a generation that is not live."""
+    with connection.transaction():
+        connection.execute("SET LOCAL lock_timeout = '2s'")
+        connection.execute("SELECT pg_advisory_xact_lock(hashtext('ampup_index.ddl'))")
+        ddl.drop_partitions(connection, generation)
+        connection.execute(
+            f"DELETE FROM {ddl.SCHEMA}.ledger_head WHERE generation = %s AND state <> 'live'",
+            (generation,),
+        )
+
+
+def retired_generations(cursor: psycopg.Cursor, *, before: Micros) -> Sequence[int]:
+    """Return the generations retired before a moment."""
+    rows = cursor.execute(
+        f"SELECT generation FROM {ddl.SCHEMA}.ledger_head"
+        " WHERE state = 'retired' AND retired_at < %s ORDER BY generation",
+        (before,),
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+def building_generations(cursor: psycopg.Cursor) -> Sequence[int]:
+    """Return the generations some rebuild began and did not end."""
+    rows = cursor.execute(
+        f"SELECT generation FROM {ddl.SCHEMA}.ledger_head WHERE state = 'building'"
+    ).fetchall()
+    return [row[0] for row in rows]

@@ -1,0 +1,298 @@
+"""Writes the rows of commits into a generation by COPY: what landing and rebuild have in common.
+
+The rows are a function of the Iceberg records, the analyzer and the generation's ACL numbers,
+so whoever writes them, landing, repair or rebuild, writes the same ones.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import psycopg
+
+from memory.domain.acl import Acl
+from memory.domain.ids import EpisodeId
+from memory.domain.indexed import IndexedPassage
+from memory.domain.landing import Key
+from memory.domain.records import EpisodeRecord, LedgerRecord
+from memory.search import ddl
+from memory.search.acl_numbers import AclNumbers
+from memory.search.states import Standing
+
+ROW_BITS: Final = 16
+"""A row's number is its seq and its place among the commit's episodes, sorted by id: the same
+after a rebuild. 16 bits are far above the 5,000 episodes of the largest commit."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommitRows:
+    """One landed commit, as the index takes it.
+
+    Args:
+        added: episodes that became live, with their passages; any order.
+        removed: episodes that went.
+        amended: episodes whose ACL changed, with the ACL they have now.
+    """
+
+    ledger: LedgerRecord
+    chain_hash: str
+    added: Sequence[tuple[EpisodeRecord, tuple[IndexedPassage, ...]]] = ()
+    removed: Sequence[EpisodeId] = ()
+    amended: Sequence[tuple[EpisodeId, Acl]] = ()
+
+
+@dataclass(slots=True)
+class _Place:
+    rids: tuple[int, ...]
+    live_rid: int | None
+
+
+@dataclass(slots=True)
+class _Batch:
+    """The rows of a batch of commits, a list a table, in COPY's column order."""
+
+    generation: int
+    scopes: Mapping[str, int]
+    acl: AclNumbers
+    places: dict[Key, _Place]
+    episodes: list[tuple[object, ...]] = field(default_factory=list)
+    passages: list[tuple[object, ...]] = field(default_factory=list)
+    commits: list[tuple[object, ...]] = field(default_factory=list)
+    gone: list[tuple[object, ...]] = field(default_factory=list)
+    present: list[tuple[int, int, int, int]] = field(default_factory=list)
+    counts: dict[tuple[int, int, int], list[int]] = field(default_factory=dict)
+    moved: list[tuple[int, int, int, int]] = field(default_factory=list)
+    sizes: dict[tuple[int, int], tuple[int, int, int]] = field(default_factory=dict)
+
+    def take(self, commit: CommitRows) -> None:
+        ledger = commit.ledger
+        scope_id = self.scopes[ledger.scope]
+        for place, (record, passages) in enumerate(
+            sorted(commit.added, key=lambda added: added[0].episode_id)
+        ):
+            self._add(scope_id, ledger, (ledger.seq << ROW_BITS) | place, record, passages)
+        for episode_id in commit.removed:
+            self._remove(scope_id, ledger, episode_id)
+        for episode_id, acl in commit.amended:
+            self._amend(scope_id, ledger, episode_id, acl)
+        self._commit(scope_id, commit)
+
+    def _add(
+        self,
+        scope_id: int,
+        ledger: LedgerRecord,
+        rid: int,
+        record: EpisodeRecord,
+        passages: tuple[IndexedPassage, ...],
+    ) -> None:
+        acl_set_id = self.acl.number(record.acl)
+        self.acl.use(scope_id, acl_set_id)
+        lexemes = sum(passage.lexemes for passage in passages)
+        key = (self.generation, scope_id, record.branch_id, ledger.seq, rid)
+        self.episodes.append(
+            (
+                *key,
+                acl_set_id,
+                bytes.fromhex(record.episode_id),
+                record.source,
+                record.episode_type,
+                record.document,
+                record.version_of,
+                record.occurred_at,
+                record.recorded_at,
+                record.author,
+                list(record.about),
+                list(record.tags),
+                record.meta,
+                bytes.fromhex(record.body_sha256),
+                record.body_len,
+                len(passages),
+                lexemes,
+                record.origin_commit_id,
+            )
+        )
+        self.passages.extend(
+            (
+                *key,
+                passage.n,
+                acl_set_id,
+                passage.first_unit,
+                passage.last_unit,
+                passage.content,
+                passage.text,
+                passage.tsv,
+                passage.terms,
+            )
+            for passage in passages
+        )
+        self._count(scope_id, acl_set_id, ledger.seq, len(passages), lexemes)
+        self.sizes[(scope_id, rid)] = (acl_set_id, len(passages), lexemes)
+        place = self.places.get((ledger.scope, EpisodeId(record.episode_id)))
+        self.places[(ledger.scope, EpisodeId(record.episode_id))] = _Place(
+            rids=(*place.rids, rid) if place else (rid,), live_rid=rid
+        )
+
+    def _remove(self, scope_id: int, ledger: LedgerRecord, episode_id: EpisodeId) -> None:
+        place = self.places.get((ledger.scope, episode_id))
+        if place is None or place.live_rid is None:
+            return
+        self.gone.append(
+            (self.generation, scope_id, ledger.branch_id, place.live_rid, ledger.seq, "removed")
+        )
+        self.moved.append((scope_id, place.live_rid, 0, ledger.seq))
+        place.live_rid = None
+
+    def _amend(
+        self, scope_id: int, ledger: LedgerRecord, episode_id: EpisodeId, acl: Acl
+    ) -> None:
+        place = self.places.get((ledger.scope, episode_id))
+        acl_set_id = self.acl.number(acl)
+        self.acl.use(scope_id, acl_set_id)
+        for rid in place.rids if place else ():
+            self.present.append((scope_id, rid, acl_set_id, ledger.seq))
+            if place and rid == place.live_rid:
+                self.moved.append((scope_id, rid, acl_set_id, ledger.seq))
+
+    def _commit(self, scope_id: int, commit: CommitRows) -> None:
+        ledger = commit.ledger
+        self.commits.append(
+            (
+                self.generation,
+                ledger.seq,
+                ledger.commit_id,
+                scope_id,
+                ledger.branch_id,
+                ledger.kind,
+                ledger.author,
+                ledger.batch_id,
+                ledger.job_id,
+                ledger.message,
+                ledger.episode_count,
+                ledger.fact_count,
+                sum(len(passages) for _, passages in commit.added),
+                ledger.payload_hash,
+                commit.chain_hash,
+                ledger.committed_at,
+            )
+        )
+
+    def _count(
+        self, scope_id: int, acl_set_id: int, seq: int, passages: int, lexemes: int
+    ) -> None:
+        total = self.counts.setdefault((scope_id, acl_set_id, seq), [0, 0])
+        total[0] += passages
+        total[1] += lexemes
+
+    def recount(self, cursor: psycopg.Cursor) -> None:
+        """Move the counts of episodes that went, or whose ACL changed, out of their old set."""
+        unknown: dict[int, list[int]] = defaultdict(list)
+        for scope_id, rid, _, _ in self.moved:
+            if (scope_id, rid) not in self.sizes:
+                unknown[scope_id].append(rid)
+        for scope_id, rids in unknown.items():
+            for rid, *size in _sizes(cursor, self.generation, scope_id, rids):
+                self.sizes[(scope_id, rid)] = (size[0], size[1], size[2])
+        for scope_id, rid, to_set, seq in self.moved:
+            from_set, passages, lexemes = self.sizes[(scope_id, rid)]
+            self._count(scope_id, from_set, seq, -passages, -lexemes)
+            if to_set:
+                self._count(scope_id, to_set, seq, passages, lexemes)
+                self.sizes[(scope_id, rid)] = (to_set, passages, lexemes)
+
+
+def _sizes(
+    cursor: psycopg.Cursor, generation: int, scope_id: int, rids: list[int]
+) -> list[tuple[int, int, int, int]]:
+    cursor.execute(
+        "SELECT held.rid, coalesce(present.acl_set_id, held.acl_set_id), held.passages,"
+        f" held.lexemes FROM {ddl.SCHEMA}.episode_rows AS held"
+        f" LEFT JOIN {ddl.SCHEMA}.acl_current AS present"
+        " ON present.generation = held.generation AND present.scope_id = held.scope_id"
+        " AND present.rid = held.rid"
+        " WHERE held.generation = %s AND held.scope_id = %s AND held.rid = ANY(%s)",
+        (generation, scope_id, rids),
+    )
+    return cursor.fetchall()
+
+
+_COLUMNS: Final = {
+    "episode_rows": "generation, scope_id, branch_id, seq, rid, acl_set_id, episode_id, source,"
+    " episode_type, document, version_of, occurred_at, recorded_at, author, about, tags, meta,"
+    " body_sha256, body_len, passages, lexemes, origin_commit_id",
+    "passages": "generation, scope_id, branch_id, seq, rid, n, acl_set_id, first_unit, last_unit,"
+    " content, text, tsv, terms",
+    "commits": "generation, seq, commit_id, scope_id, branch_id, kind, author, batch_id, job_id,"
+    " message, episode_count, fact_count, passage_count, payload_hash, chain_hash, committed_at",
+    "gone": "generation, scope_id, branch_id, rid, seq, kind",
+    "passage_counts": "generation, scope_id, acl_set_id, seq, passages, lexemes",
+}
+
+
+def write_commits(
+    cursor: psycopg.Cursor,
+    commits: Sequence[CommitRows],
+    *,
+    acl: AclNumbers,
+    scopes: Mapping[str, int],
+    standings: Mapping[Key, Standing],
+) -> None:
+    """Write the rows of commits, in seq order, into the generation `acl` belongs to.
+
+    Args:
+        acl: the generation's ACL numbers; new sets and bitmaps are written with the rows.
+        standings: where the episodes that the commits touch stand before them.
+    """
+    batch = _Batch(
+        generation=acl.generation,
+        scopes=scopes,
+        acl=acl,
+        places={key: _Place(held.rids, held.live_rid) for key, held in standings.items()},
+    )
+    for commit in commits:
+        batch.take(commit)
+    batch.recount(cursor)
+    acl.write(cursor)
+    counts = [
+        (batch.generation, *key, passages, lexemes)
+        for key, (passages, lexemes) in batch.counts.items()
+        if passages or lexemes
+    ]
+    _copy(cursor, "episode_rows", batch.generation, batch.episodes)
+    _copy(cursor, "passages", batch.generation, batch.passages)
+    _copy(cursor, "commits", batch.generation, batch.commits)
+    _copy(cursor, "gone", batch.generation, batch.gone)
+    _copy(cursor, "passage_counts", batch.generation, counts)
+    if batch.present:
+        _amend(cursor, batch.generation, batch.present)
+
+
+def _copy(
+    cursor: psycopg.Cursor, table: str, generation: int, rows: Sequence[tuple[object, ...]]
+) -> None:
+    if not rows:
+        return
+    statement = f"COPY {ddl.SCHEMA}.{table}_g{generation} ({_COLUMNS[table]}) FROM STDIN"
+    with cursor.copy(statement) as copy:
+        for row in rows:
+            copy.write_row(row)
+
+
+def _amend(
+    cursor: psycopg.Cursor, generation: int, present: Sequence[tuple[int, int, int, int]]
+) -> None:
+    newest = {(scope_id, rid): (acl_set_id, seq) for scope_id, rid, acl_set_id, seq in present}
+    cursor.execute(
+        f"INSERT INTO {ddl.SCHEMA}.acl_current_g{generation}"
+        " (generation, scope_id, rid, acl_set_id, seq)"
+        " SELECT %s, * FROM unnest(%s::int[], %s::bigint[], %s::int[], %s::bigint[])"
+        " ON CONFLICT (scope_id, rid)"
+        " DO UPDATE SET acl_set_id = excluded.acl_set_id, seq = excluded.seq",
+        (
+            generation,
+            [scope_id for scope_id, _ in newest],
+            [rid for _, rid in newest],
+            [acl_set_id for acl_set_id, _ in newest.values()],
+            [seq for _, seq in newest.values()],
+        ),
+    )

@@ -1,0 +1,198 @@
+"""Reads a generation's rows as they are stored, for comparison with what they should be."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import psycopg
+
+from memory.search import ddl
+from memory.search.rows import ROW_BITS
+from memory.search.vectors import fingerprint
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRow:
+    """An episode row: what it holds, the ACL that counts now, and which commit made it gone."""
+
+    episode_id: str
+    source: str
+    episode_type: str
+    document: str | None
+    occurred_at: int
+    recorded_at: int
+    author: str | None
+    about: tuple[str, ...]
+    tags: tuple[str, ...]
+    meta: str | None
+    body_sha256: str
+    passages: int
+    acl: tuple[str, ...]
+    gone_seq: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPassage:
+    """A passage row; `row_acl` is the number it carries beside its episode row's."""
+
+    first_unit: int
+    last_unit: int
+    content: bytes
+    text: str
+    lexemes: frozenset[str]
+    terms: bytes
+    agrees: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCommit:
+    """A row of the ledger's mirror."""
+
+    commit_id: str
+    scope_id: int
+    chain_hash: str
+    passage_count: int
+
+
+_ROWS: Final = f"""
+SELECT held.rid, held.episode_id, held.source, held.episode_type, held.document,
+       held.occurred_at, held.recorded_at, held.author, held.about, held.tags, held.meta,
+       held.body_sha256, held.passages, coalesce(sets.entries, '{{}}'), gone.seq
+FROM {ddl.SCHEMA}.episode_rows AS held
+LEFT JOIN {ddl.SCHEMA}.acl_current AS present
+  ON present.generation = held.generation AND present.scope_id = held.scope_id
+ AND present.rid = held.rid
+LEFT JOIN {ddl.SCHEMA}.acl_sets AS sets
+  ON sets.generation = held.generation
+ AND sets.acl_set_id = coalesce(present.acl_set_id, held.acl_set_id)
+LEFT JOIN {ddl.SCHEMA}.gone AS gone
+  ON gone.generation = held.generation AND gone.scope_id = held.scope_id
+ AND gone.rid = held.rid AND gone.branch_id = 0
+WHERE held.generation = %s AND held.scope_id = %s AND held.rid >= %s AND held.rid < %s
+"""
+
+_PASSAGES: Final = f"""
+SELECT passage.rid, passage.n, passage.first_unit, passage.last_unit, passage.content,
+       passage.text, tsvector_to_array(passage.tsv), passage.terms,
+       coalesce(passage.acl_set_id = held.acl_set_id AND passage.seq = held.seq
+                AND passage.branch_id = held.branch_id, false)
+FROM {ddl.SCHEMA}.passages AS passage
+LEFT JOIN {ddl.SCHEMA}.episode_rows AS held
+  ON held.generation = passage.generation AND held.scope_id = passage.scope_id
+ AND held.rid = passage.rid
+WHERE passage.generation = %s AND passage.scope_id = %s
+  AND passage.rid >= %s AND passage.rid < %s
+"""
+
+
+def _range(from_seq: int, to_seq: int) -> tuple[int, int]:
+    return from_seq << ROW_BITS, (to_seq + 1) << ROW_BITS
+
+
+def stored_rows(
+    cursor: psycopg.Cursor, *, generation: int, scope_id: int, from_seq: int, to_seq: int
+) -> dict[int, StoredRow]:
+    """Return the episode rows of a range of seqs by rid."""
+    cursor.execute(_ROWS, (generation, scope_id, *_range(from_seq, to_seq)))
+    return {
+        rid: StoredRow(
+            bytes(episode).hex(),
+            *fields,
+            tuple(about),
+            tuple(tags),
+            meta,
+            bytes(sha256).hex(),
+            passages,
+            tuple(acl),
+            gone,
+        )
+        for rid, episode, *fields, about, tags, meta, sha256, passages, acl, gone in cursor
+    }
+
+
+def stored_passages(
+    cursor: psycopg.Cursor, *, generation: int, scope_id: int, from_seq: int, to_seq: int
+) -> dict[tuple[int, int], StoredPassage]:
+    """Return the passages of a range of seqs by (rid, n)."""
+    cursor.execute(_PASSAGES, (generation, scope_id, *_range(from_seq, to_seq)))
+    return {
+        (rid, n): StoredPassage(
+            first, last, bytes(content), text, frozenset(lexemes), bytes(terms), agrees
+        )
+        for rid, n, first, last, content, text, lexemes, terms, agrees in cursor
+    }
+
+
+def stored_commits(
+    cursor: psycopg.Cursor, *, generation: int, from_seq: int, to_seq: int
+) -> dict[int, StoredCommit]:
+    """Return the mirror's rows of a range of seqs."""
+    cursor.execute(
+        "SELECT seq, commit_id, scope_id, chain_hash, passage_count"
+        f" FROM {ddl.SCHEMA}.commits WHERE generation = %s AND seq BETWEEN %s AND %s",
+        (generation, from_seq, to_seq),
+    )
+    return {seq: StoredCommit(*fields) for seq, *fields in cursor}
+
+
+def strays(cursor: psycopg.Cursor, *, generation: int, to_seq: int) -> dict[str, int]:
+    """Count rows that no scope or no landed commit accounts for, by table."""
+    found: dict[str, int] = {}
+    for table in ("episode_rows", "passages", "gone", "vectors", "vectors_tail", "acl_current"):
+        row = cursor.execute(
+            f"SELECT count(*) FROM {ddl.SCHEMA}.{table} AS held WHERE held.generation = %s"
+            f" AND (held.seq > %s OR NOT EXISTS (SELECT 1 FROM {ddl.SCHEMA}.scopes AS scope"
+            "  WHERE scope.scope_id = held.scope_id))",
+            (generation, to_seq),
+        ).fetchone()
+        if row and row[0]:
+            found[table] = row[0]
+    return found
+
+
+def damaged_vectors(cursor: psycopg.Cursor, *, generation: int) -> Iterator[tuple[str, int, int]]:
+    """Yield (what, rid, n) of vectors that are not their passage's, or not what was stored."""
+    for table in ("vectors", "vectors_tail"):
+        cursor.execute(
+            "SELECT held.rid, held.n, held.fingerprint, halfvec_send(held.vector),"
+            " coalesce(passage.content = held.content"
+            "          AND passage.acl_set_id = held.acl_set_id, false)"
+            f" FROM {ddl.SCHEMA}.{table} AS held"
+            f" LEFT JOIN {ddl.SCHEMA}.passages AS passage"
+            " ON passage.generation = held.generation AND passage.scope_id = held.scope_id"
+            " AND passage.rid = held.rid AND passage.n = held.n"
+            " WHERE held.generation = %s",
+            (generation,),
+        )
+        for rid, n, stored, vector, agrees in cursor:
+            if not agrees or fingerprint(bytes(vector)) != bytes(stored):
+                yield table, rid, n
+
+
+def counted_passages(cursor: psycopg.Cursor, *, generation: int) -> dict[tuple[int, int], int]:
+    """Return the counts kept beside the rows: live passages for each (scope, present ACL set)."""
+    cursor.execute(
+        "SELECT scope_id, acl_set_id, sum(passages)::bigint"
+        f" FROM {ddl.SCHEMA}.passage_counts WHERE generation = %s"
+        " GROUP BY 1, 2 HAVING sum(passages) <> 0",
+        (generation,),
+    )
+    return {(scope_id, acl_set_id): count for scope_id, acl_set_id, count in cursor}
+
+
+def recounted_passages(cursor: psycopg.Cursor, *, generation: int) -> dict[tuple[int, int], int]:
+    """Return the same numbers counted from the rows."""
+    cursor.execute(
+        "SELECT held.scope_id, coalesce(present.acl_set_id, held.acl_set_id),"
+        " sum(held.passages)::bigint"
+        f" FROM {ddl.SCHEMA}.episode_rows AS held"
+        f" LEFT JOIN {ddl.SCHEMA}.acl_current AS present"
+        " ON present.generation = held.generation AND present.scope_id = held.scope_id"
+        " AND present.rid = held.rid"
+        " WHERE held.generation = %s AND held.branch_id = 0 AND NOT EXISTS"
+        f" (SELECT 1 FROM {ddl.SCHEMA}.gone AS gone WHERE gone.generation = held.generation"
+        "  AND gone.scope_id = held.scope_id AND gone.rid = held.rid)"
+        " GROUP BY 1, 2 HAVING sum(held.passages) <> 0",
+        (generation,),
+    )
+    return {(scope_id, acl_set_id): count for scope_id, acl_set_id, count in cursor}

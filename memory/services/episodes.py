@@ -1,0 +1,408 @@
+"""Episodes: remember and ingest them, read one or a list, forget, amend who may read."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from accounts.domain.caller import Caller
+from accounts.domain.roles import Action, Role, allows
+from accounts.domain.scope import Scope
+from accounts.services.permissions import require
+from ampup_site.kernel.clock import Micros
+from ampup_site.kernel.errors import BadRequest, Forbidden
+from ampup_site.kernel.ids import COMMIT
+from ampup_site.kernel.paging import decode_cursor, encode_cursor
+from memory.domain.acl import Acl, parse_acl
+from memory.domain.change import AddEpisodes, AmendAcl, Change, Landed, RemoveEpisode, Write
+from memory.domain.ids import CommitId, EpisodeId, parse_episode_id
+from memory.domain.landing import no_such_episode
+from memory.domain.lineage import MAIN
+from memory.domain.pending import Pending
+from memory.domain.records import CommitKind
+from memory.domain.units import split_units
+from memory.engine import Engine
+from memory.search.episodes import (
+    EpisodeFilters,
+    StoredEpisode,
+    find_body,
+    find_episode,
+    find_titles,
+)
+from memory.search.episodes import list_episodes as read_page
+from memory.services.access import open_scope
+from memory.services.preparing import EpisodeDraft, NoteDraft, prepare_episodes, prepare_note
+
+T = TypeVar("T")
+
+MAX_K = 200  # architecture, section 10
+TITLE_LENGTH = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A note that is stored, by this call or an earlier one."""
+
+    episode_id: EpisodeId
+    source: str
+    created: bool
+    acl_unchanged: bool
+    commit: CommitId
+
+
+@dataclass(frozen=True, slots=True)
+class IngestedEpisode:
+    """One episode of an ingest."""
+
+    episode_id: EpisodeId
+    created: bool
+    acl_unchanged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """Episodes that are stored, in the order they were given."""
+
+    episodes: tuple[IngestedEpisode, ...]
+    commit: CommitId
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """An episode that is gone from every later read."""
+
+    episode_id: EpisodeId
+    commit: CommitId
+
+
+@dataclass(frozen=True, slots=True)
+class AclAmended:
+    """An episode with the ACL it has now."""
+
+    episode_id: EpisodeId
+    acl: Acl
+    commit: CommitId
+
+
+@dataclass(frozen=True, slots=True)
+class UnitView:
+    """One unit of a body, as facts and answers cite it."""
+
+    n: int
+    label: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeView:
+    """An episode as a reader is shown it.
+
+    Args:
+        acl: None unless the caller may amend it.
+    """
+
+    episode_id: EpisodeId
+    source: str
+    episode_type: str
+    body: str
+    units: tuple[UnitView, ...]
+    occurred_at: Micros
+    recorded_at: Micros
+    about: tuple[str, ...]
+    tags: tuple[str, ...]
+    document: str | None
+    author: str | None
+    meta: str | None
+    acl: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeSummary:
+    """An episode in a list; the title is how its body begins."""
+
+    episode_id: EpisodeId
+    source: str
+    episode_type: str
+    occurred_at: Micros
+    about: tuple[str, ...]
+    tags: tuple[str, ...]
+    document: str | None
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodePage:
+    """A page of a list, and where the next begins."""
+
+    episodes: tuple[EpisodeSummary, ...]
+    next_cursor: str | None
+
+
+def remember(engine: Engine, caller: Caller, scope: Scope, note: NoteDraft) -> Pending[Remembered]:
+    """Store a note under the caller's signature.
+
+    Raises:
+        AmpUpError: the caller may not, or the note cannot be taken; nothing is written.
+    """
+    require(caller, Action.REMEMBER, scope)
+    episode = prepare_note(engine, caller, scope, note)
+
+    def render(landed: Landed) -> Remembered:
+        return Remembered(
+            episode_id=episode.episode_id,
+            source=episode.source,
+            created=landed.created[0],
+            acl_unchanged=landed.acl_unchanged[0],
+            commit=landed.commit_id,
+        )
+
+    return _submit(engine, caller, scope, AddEpisodes((episode,)), render, kind=CommitKind.WRITE)
+
+
+def ingest(
+    engine: Engine,
+    caller: Caller,
+    scope: Scope,
+    drafts: Sequence[EpisodeDraft],
+    *,
+    id_of: str = "source_body",
+    unclaimed: str | None = None,
+    job_id: str | None = None,
+) -> Pending[Ingested]:
+    """Store episodes as they are given, all or none.
+
+    Args:
+        id_of: `source_body` or `body`: what the id is taken over.
+        unclaimed: the type of a source that no type claims; None refuses it.
+        job_id: the load that this is a chunk of.
+
+    Raises:
+        AmpUpError: one of them cannot be taken; the error names which, and nothing is written.
+    """
+    require(caller, Action.INGEST, scope)
+    episodes = prepare_episodes(
+        engine, caller, scope, drafts, id_of=id_of, unclaimed=unclaimed
+    )
+
+    def render(landed: Landed) -> Ingested:
+        return Ingested(
+            episodes=tuple(
+                IngestedEpisode(episode.episode_id, created, unchanged)
+                for episode, created, unchanged in zip(
+                    episodes, landed.created, landed.acl_unchanged, strict=True
+                )
+            ),
+            commit=landed.commit_id,
+        )
+
+    kind = CommitKind.LOAD if job_id else CommitKind.WRITE
+    return _submit(
+        engine, caller, scope, AddEpisodes(episodes), render, kind=kind, job_id=job_id
+    )
+
+
+def forget(
+    engine: Engine, caller: Caller, scope: Scope, episode_id: str, *, reason: str | None = None
+) -> Pending[Forgotten]:
+    """Make an episode gone from every later read; only its author or an administrator may.
+
+    Forgetting it again changes nothing and names the commit that did.
+
+    Raises:
+        NotFound: there is none, or none the caller may read.
+        Forbidden: it is somebody else's.
+    """
+    wanted = parse_episode_id(episode_id)
+    with engine.index.reading() as cursor:
+        context = open_scope(engine, cursor, caller, scope, action=Action.FORGET)
+        stored = find_episode(cursor, context, wanted, gone_too=True)
+    if stored is None:
+        raise no_such_episode()
+    if stored.author != caller.author and caller.role not in {Role.ADMIN, Role.LOCAL}:
+        if stored.gone:
+            raise no_such_episode()
+        message = "Only its author or an administrator may forget an episode."
+        raise Forbidden(message, field="episode_id")
+    change = RemoveEpisode(
+        episode_id=wanted,
+        mode="drop_facts",
+        reason_episode_id=None,
+        recorded_at=engine.clock.now(),
+    )
+    return _submit(
+        engine,
+        caller,
+        scope,
+        change,
+        lambda landed: Forgotten(wanted, landed.commit_id),
+        kind=CommitKind.TOMBSTONE,
+        message=reason,
+    )
+
+
+def amend_acl(
+    engine: Engine,
+    caller: Caller,
+    scope: Scope,
+    episode_id: str,
+    *,
+    acl: Sequence[str],
+    expected: Sequence[str],
+    reason: str | None = None,
+) -> Pending[AclAmended]:
+    """Change who may read an episode, at once and everywhere, if `expected` is its present ACL.
+
+    Raises:
+        NotFound: there is none, or none the caller may read.
+        AclChanged: the present ACL is another; nothing was changed.
+    """
+    wanted = parse_episode_id(episode_id)
+    new, old = parse_acl(acl, field="acl"), parse_acl(expected, field="expected")
+    with engine.index.reading() as cursor:
+        context = open_scope(engine, cursor, caller, scope, action=Action.AMEND_ACL)
+        if find_episode(cursor, context, wanted) is None:
+            raise no_such_episode()
+    change = AmendAcl(
+        episode_id=wanted,
+        acl=new,
+        expected=old,
+        reason=reason,
+        recorded_at=engine.clock.now(),
+    )
+    return _submit(
+        engine,
+        caller,
+        scope,
+        change,
+        lambda landed: AclAmended(wanted, new, landed.commit_id),
+        kind=CommitKind.ACL,
+        message=reason,
+    )
+
+
+def get_episode(
+    engine: Engine,
+    caller: Caller,
+    scope: Scope,
+    episode_id: str,
+    *,
+    units: tuple[int, int] | None = None,
+) -> EpisodeView:
+    """Return an episode with its numbered units.
+
+    Args:
+        units: the first and last unit to show; None for all.
+
+    Raises:
+        NotFound: there is none, or none the caller may read.
+    """
+    wanted = parse_episode_id(episode_id)
+    with engine.index.reading() as cursor:
+        context = open_scope(engine, cursor, caller, scope)
+        stored = find_episode(cursor, context, wanted)
+        if stored is None:
+            raise no_such_episode()
+        body = find_body(cursor, context, stored.rid)
+    return _view(engine, caller, stored, body, units)
+
+
+def list_episodes(
+    engine: Engine,
+    caller: Caller,
+    scope: Scope,
+    filters: EpisodeFilters,
+    *,
+    k: int = 20,
+    cursor: str | None = None,
+) -> EpisodePage:
+    """Return a page of the episodes the caller may see, in order of time.
+
+    Raises:
+        BadRequest: `k` is not 1 to 200, or the cursor is none of ours.
+    """
+    if not 1 <= k <= MAX_K:
+        message = f"`k` must be from 1 to {MAX_K}."
+        raise BadRequest(message, field="k")
+    after = decode_cursor(cursor, parts=2) if cursor is not None else None
+    with engine.index.reading() as reading:
+        context = open_scope(engine, reading, caller, scope)
+        found = read_page(
+            reading, context, filters, after=(after[0], after[1]) if after else None, limit=k + 1
+        )
+        page = found[:k]
+        titles = find_titles(
+            reading, context, [stored.rid for stored in page], length=TITLE_LENGTH
+        )
+    more = len(found) > k
+    return EpisodePage(
+        episodes=tuple(_summary(stored, titles.get(stored.rid, "")) for stored in page),
+        next_cursor=encode_cursor(page[-1].occurred_at, page[-1].rid) if more else None,
+    )
+
+
+def _submit(
+    engine: Engine,
+    caller: Caller,
+    scope: Scope,
+    change: Change,
+    render: Callable[[Landed], T],
+    *,
+    kind: CommitKind,
+    job_id: str | None = None,
+    message: str | None = None,
+) -> Pending[T]:
+    write = Write(
+        commit_id=CommitId(engine.ids.mint(COMMIT)),
+        namespace=scope.namespace,
+        branch_id=MAIN,
+        kind=kind,
+        author=caller.author,
+        change=change,
+        job_id=job_id,
+        message=message,
+    )
+    return Pending(engine.committer.submit(write), render)
+
+
+def _view(
+    engine: Engine,
+    caller: Caller,
+    stored: StoredEpisode,
+    body: str,
+    units: tuple[int, int] | None,
+) -> EpisodeView:
+    kind = engine.types.named(stored.episode_type).unit
+    shown = [
+        UnitView(unit.n, unit.label, body[unit.start : unit.end])
+        for unit in split_units(body, kind)
+        if units is None or units[0] <= unit.n <= units[1]
+    ]
+    if units is not None:
+        body = "".join(unit.text for unit in shown)
+    return EpisodeView(
+        episode_id=stored.episode_id,
+        source=stored.source,
+        episode_type=stored.episode_type,
+        body=body,
+        units=tuple(shown),
+        occurred_at=stored.occurred_at,
+        recorded_at=stored.recorded_at,
+        about=stored.about,
+        tags=stored.tags,
+        document=stored.document,
+        author=stored.author,
+        meta=stored.meta,
+        acl=stored.acl if allows(caller.role, Action.AMEND_ACL) else None,
+    )
+
+
+def _summary(stored: StoredEpisode, beginning: str) -> EpisodeSummary:
+    return EpisodeSummary(
+        episode_id=stored.episode_id,
+        source=stored.source,
+        episode_type=stored.episode_type,
+        occurred_at=stored.occurred_at,
+        about=stored.about,
+        tags=stored.tags,
+        document=stored.document,
+        title=beginning.strip().partition("\n")[0].strip(),
+    )

@@ -1,0 +1,70 @@
+"""Builds the process's Engine from settings: the only place of memory that reads them."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import psycopg
+from django.conf import settings
+from django.db import connection as django_connection
+
+from ampup_site.kernel.clock import SystemClock
+from ampup_site.kernel.ids import UlidSource
+from memory.domain.episode_types import EpisodeTypes
+from memory.engine import Engine
+from memory.landing.apply import catch_up
+from memory.landing.committer import Committer
+from memory.search.database import IndexDatabase
+from memory.search.generations import ensure_index
+from memory.tables.warehouse import Warehouse
+
+_TYPES: Final = Path(__file__).resolve().parent.parent / "schemas" / "episode_types.json"
+_lock = threading.Lock()
+_engine: Engine | None = None
+
+
+def engine() -> Engine:
+    """Return the process's engine, built at the first call; safe to call from any thread."""
+    global _engine  # noqa: PLW0603 -- the one process-wide object
+    if _engine is None:
+        with _lock:
+            if _engine is None:
+                _engine = _build()
+    return _engine
+
+
+def close_engine() -> None:
+    """Land what waits, stop the committer and forget the engine."""
+    global _engine  # noqa: PLW0603
+    with _lock:
+        if _engine is not None:
+            _engine.committer.close()
+            _engine = None
+
+
+def _build() -> Engine:
+    clock = SystemClock()
+    ids = UlidSource(clock)
+    warehouse = Warehouse(root=Path(settings.AMPUP_WAREHOUSE), dsn=settings.AMPUP_DATABASE_DSN)
+    index = IndexDatabase(dsn=settings.AMPUP_DATABASE_DSN, lend=_lend)
+    types = EpisodeTypes.load(_TYPES.read_text())
+    with index.connect(application="start") as connection:
+        ensure_index(connection)
+        catch_up(connection, warehouse, types)
+    return Engine(
+        clock=clock,
+        ids=ids,
+        warehouse=warehouse,
+        index=index,
+        committer=Committer(warehouse=warehouse, index=index, clock=clock, ids=ids),
+        types=types,
+    )
+
+
+@contextmanager
+def _lend() -> Iterator[psycopg.Connection]:
+    """Lend this thread's Django connection: reads and account rows share one pool."""
+    django_connection.ensure_connection()
+    yield django_connection.connection
