@@ -89,7 +89,8 @@ class TextSource:
             yield _fit(" ".join(parts), target)
 
     def _draw(self) -> list[str]:
-        drawn = self._words[np.searchsorted(self._steps, self._rng.random(100_000))].tolist()
+        places = np.searchsorted(self._steps, self._rng.random(100_000))
+        drawn: list[str] = self._words[places].tolist()
         ends = np.flatnonzero(self._rng.random(100_000) < 0.08)
         for place in ends.tolist():
             drawn[place] += "."
