@@ -1,0 +1,1 @@
+"""What every test of this repository stands on."""
