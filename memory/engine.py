@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from ampup_site.kernel.clock import Clock
 from ampup_site.kernel.ids import IdSource
 from memory.domain.episode_types import EpisodeTypes
-from memory.search.database import IndexDatabase
 from memory.landing.committer import Committer
+from memory.search.database import IndexDatabase
 from memory.tables.warehouse import Warehouse
 
 

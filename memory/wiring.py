@@ -27,7 +27,7 @@ _engine: Engine | None = None
 
 def engine() -> Engine:
     """Return the process's engine, built at the first call; safe to call from any thread."""
-    global _engine  # noqa: PLW0603 -- the one process-wide object
+    global _engine
     if _engine is None:
         with _lock:
             if _engine is None:
@@ -37,7 +37,7 @@ def engine() -> Engine:
 
 def close_engine() -> None:
     """Land what waits, stop the committer and forget the engine."""
-    global _engine  # noqa: PLW0603
+    global _engine
     with _lock:
         if _engine is not None:
             _engine.committer.close()

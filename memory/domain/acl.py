@@ -11,7 +11,9 @@ Acl = NewType("Acl", tuple[str, ...])
 """Entries, each once, sorted; `("*",)` for everyone."""
 
 EVERYONE: Final = "*"
-_ENTRY: Final = re.compile(r"(?:user|group|role):[^\s:,\x00-\x1f\ud800-\udfff][^\s,\x00-\x1f\ud800-\udfff]{0,199}\Z")
+_ENTRY: Final = re.compile(
+    r"(?:user|group|role):[^\s:,\x00-\x1f\ud800-\udfff][^\s,\x00-\x1f\ud800-\udfff]{0,199}\Z"
+)
 
 
 def parse_acl(entries: Sequence[str], *, field: str) -> Acl:
@@ -26,7 +28,9 @@ def parse_acl(entries: Sequence[str], *, field: str) -> Acl:
         message = f'`{field}` must name who may read it, for example ["*"] or ["group:sales"].'
         raise BadRequest(message, field=field)
     if len(entries) > MAX_ACL_ENTRIES:
-        message = f"`{field}` has {len(entries)} entries; the limit is {MAX_ACL_ENTRIES}: use a group."
+        message = (
+            f"`{field}` has {len(entries)} entries; the limit is {MAX_ACL_ENTRIES}: use a group."
+        )
         raise BadRequest(message, field=field)
     for entry in entries:
         if entry != EVERYONE and not _ENTRY.match(entry):

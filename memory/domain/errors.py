@@ -82,3 +82,17 @@ class RebuildRunning(AmpUpError):
 
     kind = ErrorKind.CONFLICT
     code = "rebuild_running"
+
+
+class DamagedBlob(AmpUpError):
+    """A stored body is not what its hash says."""
+
+    kind = ErrorKind.UNAVAILABLE
+    code = "damaged_blob"
+
+
+class DamagedTable(AmpUpError):
+    """The tables do not hold what the ledger says; restore the warehouse."""
+
+    kind = ErrorKind.UNAVAILABLE
+    code = "damaged_table"

@@ -97,9 +97,7 @@ def _best_cut(body: str, start: int, fits: int) -> int:
     """Return where to cut at or before `fits`: a sentence, else a word, else a whole character."""
     low = max(start + 1, fits - _WINDOW)
     for boundary in (_SENTENCE_END, _WORD_END):
-        cut = max(
-            (match.end() for match in boundary.finditer(body, low, fits)), default=0
-        )
+        cut = max((match.end() for match in boundary.finditer(body, low, fits)), default=0)
         if cut > start:
             return cut
     cut = fits

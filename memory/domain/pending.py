@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Callable, Generator
-from concurrent.futures import Future, TimeoutError as FutureTimeoutError
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import Final, Generic, TypeVar
 
 from memory.domain.change import Landed, Outcome

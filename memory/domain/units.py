@@ -55,8 +55,7 @@ _TURN: Final = re.compile(
 )
 _WROTE: Final = re.compile(r"[>\s]{0,20}On [^\n]{1,300} wrote:\s*\Z")
 _HEADERS: Final = frozenset(
-    "to cc bcc subject date sent re fw fwd reply-to message-id in-reply-to references"
-    " content-type mime-version attachments importance".split()
+    ["to", "cc", "bcc", "subject", "date", "sent", "re", "fw", "fwd", "reply-to", "message-id", "in-reply-to", "references", "content-type", "mime-version", "attachments", "importance"]
 )
 _FIELD: Final = re.compile(r"[ \t]{0,8}[^\s:{}\[\]][^:\n]{0,79}:(?=[ \t\r\n]|\Z)")
 _BLANK: Final = re.compile(r"[ \t\r]*\n?\Z")
@@ -138,9 +137,7 @@ def _fields(body: str) -> list[int]:
     members = _json_members(body)
     if members is not None:
         return members
-    return [
-        line.start() for line in _LINE.finditer(body) if _FIELD.match(line.group()) is not None
-    ]
+    return [line.start() for line in _LINE.finditer(body) if _FIELD.match(line.group()) is not None]
 
 
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
@@ -159,7 +156,7 @@ def _json_members(body: str) -> list[int] | None:
             starts.append(at)
             if not body.startswith('"', at):
                 return None
-            _, at = scanstring(body, at + 1, True)  # noqa: FBT003 -- the library's own order
+            _, at = scanstring(body, at + 1, True)
             at = _after_space(body, at)
             if not body.startswith(":", at):
                 return None

@@ -20,12 +20,13 @@ from memory.domain.ids import EpisodeId
 from memory.domain.indexed import IndexedPassage, index_body
 from memory.domain.landing import Key
 from memory.domain.lineage import Seq
-from memory.domain.records import EpisodeRecord, LedgerRecord
+from memory.domain.records import CommitKind, EpisodeRecord, LedgerRecord
 from memory.domain.units import UnitKind
 from memory.search.acl_numbers import AclNumbers
 from memory.search.heads import Head, advance, live_head, number_scopes
 from memory.search.rows import CommitRows, write_commits
 from memory.search.states import load_standings
+from memory.tables import reading
 from memory.tables.warehouse import Warehouse
 
 WINDOW_COMMITS: Final = 20_000
@@ -35,9 +36,7 @@ CHUNK_EPISODES: Final = 500
 """Episodes written in one transaction; a chunk has at least one commit, whole."""
 
 Bodies: TypeAlias = Sequence[tuple[str, UnitKind]]
-Analyze: TypeAlias = Callable[
-    [Iterable[Bodies]], Iterable[Sequence[tuple[IndexedPassage, ...]]]
-]
+Analyze: TypeAlias = Callable[[Iterable[Bodies]], Iterable[Sequence[tuple[IndexedPassage, ...]]]]
 """Indexes chunks of bodies, in order; a pool of processes may do it ahead of the reader."""
 
 
@@ -81,17 +80,22 @@ def analyze_bodies(bodies: Bodies) -> list[tuple[IndexedPassage, ...]]:
     return [index_body(body, kind) for body, kind in bodies]
 
 
-def read_folded(warehouse: Warehouse, ledger: Sequence[LedgerRecord]) -> Folded:
+def read_folded(warehouse: Warehouse, ledger: Iterable[LedgerRecord]) -> Folded:
     """Return the amendments of these ledger rows, which begin with the first, to be folded."""
-    seqs = {row.commit_id: row.seq for row in ledger if row.kind == "acl"}
+    seqs: dict[str, dict[str, int]] = defaultdict(dict)
+    upto = 0
+    for row in ledger:
+        upto = row.seq
+        if row.kind == CommitKind.ACL:
+            seqs[row.scope][row.commit_id] = row.seq
     acls: dict[Key, tuple[int, Acl]] = {}
-    for namespace in {row.scope for row in ledger if row.commit_id in seqs}:
-        for change in warehouse.acl_changes(namespace):
-            seq = seqs.get(change.commit_id)
+    for namespace, commits in seqs.items():
+        for change in reading.acl_changes(warehouse, namespace):
+            seq = commits.get(change.commit_id, 0)
             key = (namespace, EpisodeId(change.episode_id))
-            if seq is not None and seq > acls.get(key, (0,))[0]:
+            if seq > acls.get(key, (0,))[0]:
                 acls[key] = (seq, Acl(change.acl))
-    return Folded(upto=Seq(ledger[-1].seq) if ledger else Seq(0), acls=acls)
+    return Folded(upto=Seq(upto), acls=acls)
 
 
 def apply_range(
@@ -111,7 +115,7 @@ def apply_range(
     index and never a torn one.
     """
     acl = AclNumbers(head.generation)
-    ledger = warehouse.ledger_rows(from_seq=head.seq + 1, to_seq=to_seq)
+    ledger = reading.ledger_rows(warehouse, from_seq=head.seq + 1, to_seq=to_seq)
     while window := list(islice(ledger, WINDOW_COMMITS)):
         chunks = list(_chunks(warehouse, types, window, folded))
         analyzed = analyze(chunk.bodies for chunk in chunks)
@@ -139,9 +143,7 @@ def catch_up(connection: psycopg.Connection, warehouse: Warehouse, types: Episod
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (warehouse.lock_key,))
         with connection.cursor() as cursor:
             head = live_head(cursor)
-        return apply_range(
-            connection, warehouse, types, head, to_seq=Seq(warehouse.ledger_seq())
-        )
+        return apply_range(connection, warehouse, types, head, to_seq=Seq(warehouse.ledger_seq()))
 
 
 def _chunks(
@@ -156,7 +158,7 @@ def _chunks(
     amended: dict[str, list[tuple[EpisodeId, Acl]]] = defaultdict(list)
     texts: dict[tuple[str, str], str] = {}
     for namespace, commit_ids in by_scope.items():
-        part = warehouse.read_part(namespace, commit_ids)
+        part = reading.read_part(warehouse, namespace, commit_ids)
         for record in part.episodes:
             episodes[record.commit_id].append(record)
         for tombstone in part.tombstones:
@@ -164,7 +166,7 @@ def _chunks(
         for change in part.acl_changes:
             amended[change.commit_id].append((EpisodeId(change.episode_id), Acl(change.acl)))
         wanted = {record.body_sha256 for record in part.episodes}
-        for sha256, text in warehouse.bodies(namespace, wanted).items():
+        for sha256, text in reading.bodies(warehouse, namespace, wanted).items():
             texts[(namespace, sha256)] = text
     chunk = _Chunk()
     for row in window:
@@ -192,9 +194,7 @@ def _with_folded(folded: Folded, row: LedgerRecord, record: EpisodeRecord) -> Ep
     return record if acl == record.acl else replace(record, acl=acl)
 
 
-def _commit_rows(
-    chunk: _Chunk, passages: Sequence[tuple[IndexedPassage, ...]]
-) -> list[CommitRows]:
+def _commit_rows(chunk: _Chunk, passages: Sequence[tuple[IndexedPassage, ...]]) -> list[CommitRows]:
     rows = iter(passages)
     return [
         CommitRows(

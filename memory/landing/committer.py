@@ -28,12 +28,13 @@ from memory.domain.errors import (
     StorageUnavailable,
 )
 from memory.domain.pending import DEADLINE_SECS
+from memory.landing.transaction import Landing, Prepared
+from memory.landing.write_queue import Waiting, WriteQueue
 from memory.search.database import IndexDatabase
 from memory.search.heads import live_head
 from memory.search.states import landed_commits
-from memory.landing.transaction import Landing, Prepared
-from memory.landing.write_queue import Waiting, WriteQueue
-from memory.tables.warehouse import EncodedPart, ScopePart, Warehouse
+from memory.tables.encode import EncodedPart, ScopePart
+from memory.tables.warehouse import Warehouse
 
 logger = logging.getLogger(__name__)
 
@@ -246,5 +247,3 @@ def _refusal(error: Exception) -> Refused:
         message = "The store cannot hold a value of this write; nothing of it was stored."
         return Refused(RefusedRow(message))
     return Refused(LandingFailed("This write could not be stored; nothing of it was written."))
-
-

@@ -15,7 +15,8 @@ from memory.domain.records import (
     EpisodeRecord,
     TombstoneRecord,
 )
-from memory.tables.warehouse import EncodedPart, ScopePart, Warehouse
+from memory.tables.encode import EncodedPart, ScopePart
+from memory.tables.warehouse import Warehouse
 
 MapParts: TypeAlias = Callable[
     [Callable[[ScopePart], EncodedPart], Sequence[ScopePart]], Iterable[EncodedPart]
@@ -107,9 +108,7 @@ def encode_batch(
     )
 
 
-def _change(
-    effect: Effect, rows: _Rows, payload: list[tuple[str, str, Record]]
-) -> None:
+def _change(effect: Effect, rows: _Rows, payload: list[tuple[str, str, Record]]) -> None:
     if isinstance(effect, Removal):
         tombstone = _tombstone(effect.write, effect)
         rows.tombstones.append(tombstone)

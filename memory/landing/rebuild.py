@@ -30,6 +30,7 @@ from memory.search.generations import (
 )
 from memory.search.heads import Head, live_head
 from memory.search.vectors import copy_vectors
+from memory.tables import reading
 from memory.tables.warehouse import Warehouse
 
 _AHEAD: Final = 2
@@ -106,7 +107,7 @@ def _build(
     with connection.transaction():
         ddl.create_keys(connection, head.generation)
     target = Seq(warehouse.ledger_seq())
-    folded = read_folded(warehouse, warehouse.ledger_rows(to_seq=target))
+    folded = read_folded(warehouse, reading.ledger_rows(warehouse, to_seq=target))
     with _pool() as analyze:
         head = apply_range(
             connection,

@@ -31,11 +31,11 @@ from memory.domain.landing import (
 )
 from memory.domain.lineage import Seq
 from memory.domain.records import LedgerRecord
+from memory.landing.encoding import EncodedBatch, MapParts, body_hashes, encode_batch
 from memory.search.acl_numbers import AclNumbers
 from memory.search.heads import Head, advance, live_head, number_scopes, scope_ids
 from memory.search.rows import CommitRows, write_commits
 from memory.search.states import Standing, known_bodies, load_standings
-from memory.landing.encoding import EncodedBatch, MapParts, body_hashes, encode_batch
 from memory.tables.warehouse import StagedLanding, Warehouse
 
 LOCK_TIMEOUT_MS: Final = 20_000
@@ -174,9 +174,7 @@ class Landing:
         if plan.effects == prepared.encoded.plan.effects and bodies == prepared.bodies:
             return prepared.encoded
         self._warehouse.discard(prepared.encoded.parts)
-        return encode_batch(
-            self._warehouse, plan, present_bodies=bodies, map_parts=self._map_parts
-        )
+        return encode_batch(self._warehouse, plan, present_bodies=bodies, map_parts=self._map_parts)
 
     def _copy(
         self,
@@ -264,9 +262,7 @@ def _plan(
     return plan_landing(writes, {key: held.state for key, held in standings.items()}), standings
 
 
-def _present_bodies(
-    cursor: psycopg.Cursor, head: Head, plan: Plan
-) -> dict[str, frozenset[str]]:
+def _present_bodies(cursor: psycopg.Cursor, head: Head, plan: Plan) -> dict[str, frozenset[str]]:
     wanted = body_hashes(plan)
     scopes = scope_ids(cursor, wanted) if wanted else {}
     return {

@@ -32,6 +32,7 @@ from memory.search.stored import (
     stored_rows,
     strays,
 )
+from memory.tables import reading
 from memory.tables.warehouse import Warehouse
 
 _NAMED: Final = 20
@@ -107,7 +108,7 @@ def verify_index(
             head = live_head(cursor)
             comparison = _Comparison(cursor, warehouse, types, generation=head.generation)
             comparison.learn(head.seq)
-            ledger = warehouse.ledger_rows(from_seq=since + 1, to_seq=head.seq)
+            ledger = reading.ledger_rows(warehouse, from_seq=since + 1, to_seq=head.seq)
             while window := list(islice(ledger, WINDOW_COMMITS)):
                 comparison.compare(window)
                 progress(window[-1].seq, head.seq)
@@ -137,15 +138,15 @@ class _Comparison:
     def learn(self, head: int) -> None:
         """Read the removals and amendments of all scopes: what a row is now depends on them."""
         seqs: dict[str, dict[str, int]] = defaultdict(dict)
-        for row in self._warehouse.ledger_rows(to_seq=head):
+        for row in reading.ledger_rows(self._warehouse, to_seq=head):
             seqs[row.scope][row.commit_id] = row.seq
         self._scopes = scope_ids(self._cursor, seqs)
         for namespace, commits in seqs.items():
             life = self._lives[namespace]
-            for tombstone in self._warehouse.tombstones(namespace):
+            for tombstone in reading.tombstones(self._warehouse, namespace):
                 if (seq := commits.get(tombstone.commit_id)) is not None:
                     life.removed[tombstone.episode_id].append(seq)
-            for change in self._warehouse.acl_changes(namespace):
+            for change in reading.acl_changes(self._warehouse, namespace):
                 seq = commits.get(change.commit_id, 0)
                 if seq > life.amended.get(change.episode_id, (0,))[0]:
                     life.amended[change.episode_id] = (seq, tuple(change.acl))
@@ -174,9 +175,7 @@ class _Comparison:
 
     def compare_whole(self, head: int) -> None:
         """Compare what has no place in the ledger: strays, vectors and kept counts."""
-        for table, count in strays(
-            self._cursor, generation=self._generation, to_seq=head
-        ).items():
+        for table, count in strays(self._cursor, generation=self._generation, to_seq=head).items():
             self._findings.add("extra", table, times=count)
         for table, rid, n in damaged_vectors(self._cursor, generation=self._generation):
             self._findings.add("wrong_vector", f"{table} {rid}/{n}")
@@ -228,9 +227,9 @@ class _Comparison:
         self, namespace: str, rows: Sequence[LedgerRecord]
     ) -> Iterator[tuple[int, int, EpisodeRecord, tuple[IndexedPassage, ...]]]:
         seqs = {row.commit_id: row.seq for row in rows}
-        part = self._warehouse.read_part(namespace, list(seqs))
-        texts = self._warehouse.bodies(
-            namespace, {record.body_sha256 for record in part.episodes}
+        part = reading.read_part(self._warehouse, namespace, list(seqs))
+        texts = reading.bodies(
+            self._warehouse, namespace, {record.body_sha256 for record in part.episodes}
         )
         commits: dict[int, list[EpisodeRecord]] = defaultdict(list)
         for record in part.episodes:

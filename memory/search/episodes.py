@@ -56,15 +56,15 @@ class EpisodeFilters:
     newest_first: bool = True
 
 
-_COLUMNS: Final = """
+_COLUMNS: Final = f"""
 held.rid, held.episode_id, held.source, held.episode_type, held.document, held.occurred_at,
 held.recorded_at, held.author, held.about, held.tags, held.meta,
-(SELECT sets.entries FROM {schema}.acl_sets AS sets
+(SELECT sets.entries FROM {ddl.SCHEMA}.acl_sets AS sets
  WHERE sets.generation = %(generation)s AND sets.acl_set_id = coalesce(
-     (SELECT present.acl_set_id FROM {schema}.acl_current AS present
+     (SELECT present.acl_set_id FROM {ddl.SCHEMA}.acl_current AS present
       WHERE present.generation = %(generation)s AND present.scope_id = %(scope_id)s
         AND present.rid = held.rid), held.acl_set_id))
-""".format(schema=ddl.SCHEMA)
+"""
 
 
 def find_episode(

@@ -143,9 +143,7 @@ class _Batch:
         self.moved.append((scope_id, place.live_rid, 0, ledger.seq))
         place.live_rid = None
 
-    def _amend(
-        self, scope_id: int, ledger: LedgerRecord, episode_id: EpisodeId, acl: Acl
-    ) -> None:
+    def _amend(self, scope_id: int, ledger: LedgerRecord, episode_id: EpisodeId, acl: Acl) -> None:
         place = self.places.get((ledger.scope, episode_id))
         acl_set_id = self.acl.number(acl)
         self.acl.use(scope_id, acl_set_id)
@@ -177,9 +175,7 @@ class _Batch:
             )
         )
 
-    def _count(
-        self, scope_id: int, acl_set_id: int, seq: int, passages: int, lexemes: int
-    ) -> None:
+    def _count(self, scope_id: int, acl_set_id: int, seq: int, passages: int, lexemes: int) -> None:
         total = self.counts.setdefault((scope_id, acl_set_id, seq), [0, 0])
         total[0] += passages
         total[1] += lexemes

@@ -26,9 +26,7 @@ class PassageVector:
     values: Sequence[float]
 
 
-def create_vector_index(
-    connection: psycopg.Connection, *, generation: int, width: int
-) -> None:
+def create_vector_index(connection: psycopg.Connection, *, generation: int, width: int) -> None:
     """Make the HNSW index for vectors of one width, where it is missing."""
     with connection.transaction():
         connection.execute(f"SET LOCAL search_path TO {ddl.SCHEMA}, public")

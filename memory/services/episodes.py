@@ -179,9 +179,7 @@ def ingest(
         AmpUpError: one of them cannot be taken; the error names which, and nothing is written.
     """
     require(caller, Action.INGEST, scope)
-    episodes = prepare_episodes(
-        engine, caller, scope, drafts, id_of=id_of, unclaimed=unclaimed
-    )
+    episodes = prepare_episodes(engine, caller, scope, drafts, id_of=id_of, unclaimed=unclaimed)
 
     def render(landed: Landed) -> Ingested:
         return Ingested(
@@ -195,9 +193,7 @@ def ingest(
         )
 
     kind = CommitKind.LOAD if job_id else CommitKind.WRITE
-    return _submit(
-        engine, caller, scope, AddEpisodes(episodes), render, kind=kind, job_id=job_id
-    )
+    return _submit(engine, caller, scope, AddEpisodes(episodes), render, kind=kind, job_id=job_id)
 
 
 def forget(
@@ -329,9 +325,7 @@ def list_episodes(
             reading, context, filters, after=(after[0], after[1]) if after else None, limit=k + 1
         )
         page = found[:k]
-        titles = find_titles(
-            reading, context, [stored.rid for stored in page], length=TITLE_LENGTH
-        )
+        titles = find_titles(reading, context, [stored.rid for stored in page], length=TITLE_LENGTH)
     more = len(found) > k
     return EpisodePage(
         episodes=tuple(_summary(stored, titles.get(stored.rid, "")) for stored in page),

@@ -10,7 +10,6 @@ from memory.domain.analyzer import FINGERPRINT
 from memory.engine import Engine
 from memory.landing.rebuild import RebuildReport, rebuild_index
 from memory.landing.verify import VerifyReport, verify_index
-from memory.search.contexts import read_context
 from memory.search.heads import live_head
 from memory.search.upkeep import TAIL_LIMIT, pending_passages, tail_length
 from memory.services.access import open_scope
@@ -70,9 +69,7 @@ def status(engine: Engine, caller: Caller, scope: Scope) -> IndexStatus:
     return IndexStatus(ready=True, generation=head.generation, counts=counts)
 
 
-def rebuild(
-    engine: Engine, *, progress: Callable[[int, int], None] | None = None
-) -> RebuildReport:
+def rebuild(engine: Engine, *, progress: Callable[[int, int], None] | None = None) -> RebuildReport:
     """Build the index anew from the tables beside the live one, then flip to it.
 
     Args:

@@ -113,7 +113,9 @@ def prepare_episodes(
                 )
             )
         except AmpUpError as error:
-            error.field = f"episodes[{place}].{error.field}" if error.field else f"episodes[{place}]"
+            error.field = (
+                f"episodes[{place}].{error.field}" if error.field else f"episodes[{place}]"
+            )
             raise
     return tuple(episodes)
 

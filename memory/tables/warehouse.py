@@ -1,0 +1,202 @@
+"""The warehouse: all Iceberg tables of one server, appended to in landings, read by commit.
+
+Thread-safe. The states of tables are cached under the location of their metadata, so a state
+is never stale: what moved is read again, what did not costs nothing.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+from zlib import crc32
+
+import psycopg
+
+from ampup_site.kernel.clock import Clock, SystemClock
+from ampup_site.kernel.failpoints import reach
+from memory.domain.errors import LedgerConflict
+from memory.domain.records import LedgerRecord
+from memory.tables.catalog import (
+    CATALOG,
+    TableKey,
+    ensure_catalog,
+    move_pointer,
+    namespaces_of,
+    read_pointers,
+)
+from memory.tables.encode import EncodedPart, ScopePart, data_folder, write_records
+from memory.tables.files import Files, local_path
+from memory.tables.layouts import LAYOUTS, LEDGER, LEDGER_NAMESPACE
+from memory.tables.state import StagedTable, TableState, append, load_table, new_table
+
+LEDGER_KEY: Final = (LEDGER_NAMESPACE, LEDGER)
+_CACHED: Final = 2_000
+"""Table states kept open: about 40 KB each."""
+
+
+@dataclass(frozen=True, slots=True)
+class StagedLanding:
+    """The next versions of the touched tables, durable and not yet pointed at; ledger last."""
+
+    tables: tuple[StagedTable, ...]
+
+
+class Warehouse:
+    """A folder of tables and the catalog rows that point at them.
+
+    Args:
+        root: the folder; made where it is missing.
+        dsn: libpq URL of the catalog's Postgres.
+    """
+
+    def __init__(self, *, root: Path, dsn: str, clock: Clock | None = None) -> None:
+        root.mkdir(parents=True, exist_ok=True)
+        self.root = root.resolve()
+        self.files = Files(self.root)
+        self.lock_key = crc32(f"{CATALOG}:{self.root}".encode())
+        self.clock: Clock = clock or SystemClock()
+        self._dsn = dsn
+        self._states: OrderedDict[TableKey, TableState] = OrderedDict()
+        self._lock = threading.Lock()
+        with self.connected() as connection:
+            ensure_catalog(connection)
+
+    @contextmanager
+    def connected(self) -> Iterator[psycopg.Connection]:
+        """Lend a connection to the catalog, for reads and for upkeep."""
+        with psycopg.connect(
+            self._dsn, autocommit=True, application_name="ampup tables", connect_timeout=10
+        ) as connection:
+            yield connection
+
+    def encode(self, part: ScopePart) -> EncodedPart:
+        """Write a scope's data files; needs no lock and nothing of the tables' state."""
+        files = {
+            table: write_records(self.root, part.namespace, table, rows)
+            for table, rows in part.tables()
+        }
+        return EncodedPart(part.namespace, files)
+
+    def stage(
+        self,
+        connection: psycopg.Connection,
+        parts: Sequence[EncodedPart],
+        ledger: Sequence[LedgerRecord],
+        *,
+        batch_id: str,
+    ) -> StagedLanding:
+        """Write and flush the next version of each touched table, under the landing lock.
+
+        Raises:
+            LedgerConflict: the ledger's table does not stand where the first row says.
+        """
+        namespaces = {part.namespace for part in parts} | {LEDGER_NAMESPACE}
+        pointers = read_pointers(connection, namespaces)
+        rows = write_records(self.root, *LEDGER_KEY, ledger)
+        summary = {
+            "memory.batch-id": batch_id,
+            "memory.seq-min": str(ledger[0].seq),
+            "memory.seq-max": str(ledger[-1].seq),
+            "memory.ledger-head": ledger[0].prev_hash,
+        }
+        now = self.clock.now()
+        touched = [
+            (self.state((part.namespace, table), pointers), file)
+            for part in parts
+            for table, file in part.files.items()
+        ]
+        book = self.state(LEDGER_KEY, pointers)
+        if ledger_seq_of(book) != ledger[0].seq - 1:
+            message = "The ledger table and the index head disagree."
+            raise LedgerConflict(message)
+        staged = [
+            append(state, [file], summary=summary, now=now)
+            for state, file in [*touched, (book, rows)]
+        ]
+        self.make_durable(staged, [file.path for _, file in touched] + [rows.path])
+        return StagedLanding(tuple(staged))
+
+    def swap(self, connection: psycopg.Connection, staged: StagedLanding) -> None:
+        """Point the tables at their next versions, the ledger last.
+
+        Raises:
+            LedgerConflict: a pointer was moved outside the landing lock.
+        """
+        for table in staged.tables:
+            self.point(connection, table)
+
+    def point(self, connection: psycopg.Connection, table: StagedTable) -> None:
+        """Move one table's pointer."""
+        before, after = table.before, table.after
+        assert after.location is not None  # noqa: S101 -- a staged version has a file
+        move_pointer(
+            connection,
+            (after.namespace, after.table),
+            before=before.location,
+            after=after.location,
+        )
+
+    def adopt(self, staged: StagedLanding) -> None:
+        """Keep the new states: the landing has committed."""
+        for table in staged.tables:
+            self.keep(table.after)
+
+    def discard(self, parts: Sequence[EncodedPart]) -> None:
+        """Remove data files that no landing will refer to."""
+        self.files.remove(local_path(file.path) for part in parts for file in part.files.values())
+
+    def keep(self, state: TableState) -> None:
+        """Remember a state, dropping the one that was used least lately when there are many."""
+        key = (state.namespace, state.table)
+        with self._lock:
+            self._states[key] = state
+            self._states.move_to_end(key)
+            while len(self._states) > _CACHED:
+                self._states.popitem(last=False)
+
+    def state(self, key: TableKey, pointers: dict[TableKey, str]) -> TableState:
+        """Return a table's state at its pointer, from memory if it has not moved."""
+        namespace, table = key
+        folder = data_folder(self.root, namespace=namespace, table=table)
+        layout = LAYOUTS[table]
+        at = pointers.get(key)
+        if at is None:
+            return new_table(namespace, table, folder=folder, layout=layout)
+        with self._lock:
+            held = self._states.get(key)
+        if held is not None and held.location == at:
+            return held
+        state = load_table(namespace, table, folder=folder, layout=layout, at=at)
+        self.keep(state)
+        return state
+
+    def write_blob(self, namespace: str, sha256: str, body: bytes) -> str:
+        """Store a long body beside the tables; return its place under the warehouse."""
+        return self.files.put_blob(namespace, sha256, body)
+
+    def ledger_seq(self) -> int:
+        """Return the newest seq that has landed, by the ledger table itself; 0 if none has."""
+        with self.connected() as connection:
+            return ledger_seq_of(self.state(LEDGER_KEY, read_pointers(connection)))
+
+    def namespaces(self) -> tuple[str, ...]:
+        """Return the scopes that hold tables."""
+        with self.connected() as connection:
+            return namespaces_of(read_pointers(connection), but=LEDGER_NAMESPACE)
+
+    def make_durable(self, staged: Sequence[StagedTable], data: Sequence[str]) -> None:
+        """Write the metadata files of new versions and flush them with their data files."""
+        written = [file for table in staged for file in table.files]
+        for path, content in written:
+            self.files.write(path, content)
+        reach("tables.staged")
+        self.files.flush([path for path, _ in written] + [local_path(uri) for uri in data])
+        reach("tables.fsynced")
+
+
+def ledger_seq_of(state: TableState) -> int:
+    """Return the newest seq a version of the ledger holds."""
+    return int(state.summary.get("memory.seq-max", 0))
