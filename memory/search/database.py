@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import psycopg
+from psycopg.pq import Format
 
 from memory.search import ddl
 
@@ -47,5 +48,7 @@ class IndexDatabase:
     @contextmanager
     def reading(self) -> Iterator[psycopg.Cursor]:
         """Lend a binary cursor on a pooled connection; statements see what has landed."""
-        with self.lend() as connection, connection.cursor(binary=True) as cursor:
+        # By name: a pool's connections may make cursors that put values into the text itself.
+        with self.lend() as connection, psycopg.Cursor(connection) as cursor:
+            cursor.format = Format.BINARY
             yield cursor
