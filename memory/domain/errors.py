@@ -96,3 +96,10 @@ class DamagedTable(AmpUpError):
 
     kind = ErrorKind.UNAVAILABLE
     code = "damaged_table"
+
+
+class CatalogBehind(AmpUpError):
+    """The warehouse holds versions that the catalog does not know: it is an older backup."""
+
+    kind = ErrorKind.CONFLICT
+    code = "catalog_behind"
