@@ -95,6 +95,7 @@ def parquet_rate(tables: list[pa.Table], folder: Path, *, rows: int) -> float:
 
     Args:
         tables: the same rows that the product writes, as Arrow already.
+        folder: where the files go; on the disk of the warehouse.
         rows: how many rows count, whatever tables they are spread over.
     """
     folder.mkdir(parents=True, exist_ok=True)

@@ -5,6 +5,7 @@ Everything is a function of a seed and a place, so two machines measure the same
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -41,6 +42,7 @@ FULL: Final = CorpusShape(passages=100_000, acl_sets=3_000, scopes=20)
 SMALL: Final = CorpusShape(passages=2_000, acl_sets=60, scopes=20)
 
 
+@cache
 def invent_words(count: int = VOCABULARY, *, seed: int = SEED) -> tuple[str, ...]:
     """Return distinct invented words, the frequent ones first and shorter."""
     rng = np.random.Generator(np.random.PCG64(seed))

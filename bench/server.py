@@ -37,6 +37,8 @@ def serving(*, dsn: str, data_dir: Path, log: Path) -> Iterator[Server]:
     """Run a server over a database and a data folder until the block ends.
 
     Args:
+        dsn: libpq URL of the database.
+        data_dir: the data folder.
         log: takes what the server prints; its end is in the error if it does not start.
 
     Raises:
@@ -49,7 +51,7 @@ def serving(*, dsn: str, data_dir: Path, log: Path) -> Iterator[Server]:
         "AMPUP_MEMORY_DATA_DIR": str(data_dir),
     }
     with log.open("wb") as output:
-        process = subprocess.Popen(
+        process = subprocess.Popen(  # noqa: S603 -- our own command
             [sys.executable, "manage.py", "serve", "--local", "--port", str(port)],
             cwd=_ROOT,
             env=environment,
