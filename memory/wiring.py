@@ -16,6 +16,7 @@ from memory.domain.episode_types import EpisodeTypes
 from memory.engine import Engine
 from memory.landing.apply import catch_up
 from memory.landing.committer import Committer
+from memory.landing.mover import Mover
 from memory.search.database import IndexDatabase
 from memory.search.generations import ensure_index
 from memory.tables.warehouse import Warehouse
@@ -33,6 +34,12 @@ def engine() -> Engine:
             if _engine is None:
                 _engine = _build()
     return _engine
+
+
+def mover() -> Mover:
+    """Return a new mover over the engine; a server starts one and closes it before the engine."""
+    held = engine()
+    return Mover(index=held.index, warehouse=held.warehouse, clock=held.clock)
 
 
 def close_engine() -> None:

@@ -1,4 +1,4 @@
-"""The index mover: a thread that keeps the index quick to read, outside the landing lock.
+"""The mover: a thread that keeps index and tables quick to read, outside the landing lock.
 
 Woken by NOTIFY after a landing, throttled, and safe to run in several processes at once: each
 step is a transaction that others skip over.
@@ -12,6 +12,7 @@ from typing import Final
 import psycopg
 
 from ampup_site.kernel.clock import Clock, Micros
+from ampup_site.kernel.errors import AmpUpError
 from ampup_site.kernel.failpoints import reach
 from memory.landing.transaction import NOTIFY_CHANNEL
 from memory.search.database import IndexDatabase
@@ -25,6 +26,8 @@ from memory.search.upkeep import (
     move_vectors,
     pending_passages,
 )
+from memory.tables.compaction import MIN_FILES, compact
+from memory.tables.warehouse import Warehouse
 
 logger = logging.getLogger(__name__)
 
@@ -39,8 +42,9 @@ LONGEST_READ: Final = Micros(120_000_000)
 class Mover:
     """Runs until it is closed; `step` is one pass, which tests and commands call."""
 
-    def __init__(self, *, index: IndexDatabase, clock: Clock) -> None:
+    def __init__(self, *, index: IndexDatabase, warehouse: Warehouse, clock: Clock) -> None:
         self._index = index
+        self._warehouse = warehouse
         self._clock = clock
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="mover", daemon=True)
@@ -61,7 +65,7 @@ class Mover:
                 with self._index.connect(application="mover") as connection:
                     connection.execute(f"LISTEN {NOTIFY_CHANNEL}")
                     self._follow(connection)
-            except (psycopg.Error, OSError) as error:
+            except (psycopg.Error, OSError, AmpUpError) as error:
                 logger.warning("the mover begins again: %s", error)
                 self._stop.wait(_IDLE_SECS)
 
@@ -69,6 +73,8 @@ class Mover:
         while not self._stop.is_set():
             began = perf_counter()
             busy = step(connection, clock=self._clock)
+            for key in self._warehouse.take_grown(files=MIN_FILES):
+                compact(self._warehouse, key)
             if busy:
                 self._stop.wait((perf_counter() - began) * _REST)
             else:

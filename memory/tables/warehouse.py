@@ -5,7 +5,7 @@ is never stale: what moved is read again, what did not costs nothing.
 """
 
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -61,6 +61,7 @@ class Warehouse:
         self._dsn = dsn
         self._states: OrderedDict[TableKey, TableState] = OrderedDict()
         self._lock = threading.Lock()
+        self._grown: Counter[TableKey] = Counter()
         with self.connected() as connection:
             ensure_catalog(connection)
 
@@ -143,6 +144,15 @@ class Warehouse:
         """Keep the new states: the landing has committed."""
         for table in staged.tables:
             self.keep(table.after)
+            self._grown[(table.after.namespace, table.after.table)] += 1
+
+    def take_grown(self, *, files: int) -> tuple[TableKey, ...]:
+        """Return the tables that got so many files from this process since they were taken."""
+        with self._lock:
+            grown = tuple(key for key, count in self._grown.items() if count >= files)
+            for key in grown:
+                del self._grown[key]
+        return grown
 
     def discard(self, parts: Sequence[EncodedPart]) -> None:
         """Remove data files that no landing will refer to."""
