@@ -222,7 +222,7 @@ class Committer:
         if afresh or (self._connection is not None and self._connection.broken):
             self._drop_connection()
         if self._connection is None or self._connection.closed:
-            self._connection = self._index.connect(application="committer")
+            self._connection = self._index.connect(application="committer", lookups=True)
         return self._connection
 
     def _drop_connection(self) -> None:

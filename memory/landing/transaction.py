@@ -8,7 +8,7 @@ COMMIT is the moment of visibility.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Final
 
@@ -54,6 +54,7 @@ class Prepared:
     head: Head
     writes: tuple[Write, ...]
     encoded: EncodedBatch
+    standings: Mapping[Key, Standing]
     bodies: Mapping[str, frozenset[str]]
 
 
@@ -94,13 +95,13 @@ class Landing:
         """Plan and encode a batch on the state as it is now, without any lock."""
         with connection.cursor(binary=True) as cursor:
             head = live_head(cursor)
-            plan, _ = _plan(cursor, head, writes)
+            plan, standings = _plan(cursor, head, writes)
             bodies = _present_bodies(cursor, head, plan)
         encoded = encode_batch(
             self._warehouse, plan, present_bodies=bodies, map_parts=self._map_parts
         )
         reach("landing.encoded")
-        return Prepared(head, tuple(writes), encoded, bodies)
+        return Prepared(head, tuple(writes), encoded, standings, bodies)
 
     def land(self, connection: psycopg.Connection, prepared: Prepared) -> LandingReport:
         """Land a prepared batch.
@@ -142,12 +143,13 @@ class Landing:
             head = live_head(cursor)
             if head.generation != self._acl.generation:
                 self._acl = AclNumbers(head.generation)
-            plan, standings = _plan(cursor, head, prepared.writes)
-            if not plan.commits:
-                return _Landed(plan.outcomes, None, 0)
-            encoded = prepared.encoded
-            if head.seq != prepared.head.seq:
+            encoded, standings = prepared.encoded, prepared.standings
+            if (head.generation, head.seq) != (prepared.head.generation, prepared.head.seq):
+                plan, standings = _plan(cursor, head, prepared.writes)
+                if not plan.commits:
+                    return _Landed(plan.outcomes, None, 0)
                 encoded = self._again_if_changed(cursor, head, plan, prepared)
+            plan = encoded.plan
             commits = commit_rows(
                 head, plan, encoded, batch_id=self._ids.mint(BATCH), now=self._clock.now()
             )
@@ -172,7 +174,7 @@ class Landing:
         """Encode again if what landed meanwhile changes what this batch adds."""
         bodies = _present_bodies(cursor, head, plan)
         if plan.effects == prepared.encoded.plan.effects and bodies == prepared.bodies:
-            return prepared.encoded
+            return replace(prepared.encoded, plan=plan)
         self._warehouse.discard(prepared.encoded.parts)
         return encode_batch(self._warehouse, plan, present_bodies=bodies, map_parts=self._map_parts)
 

@@ -18,6 +18,8 @@ _SESSION: Final = {
 """Index statements depend on their values: a generic plan picks the wrong index for a narrow
 caller, and compiling a query takes longer than any of them."""
 
+_LOOKUPS: Final = {"plan_cache_mode": "force_generic_plan", "enable_seqscan": "off"}
+
 Lend = Callable[[], AbstractContextManager[psycopg.Connection]]
 
 
@@ -33,12 +35,18 @@ class IndexDatabase:
     dsn: str
     lend: Lend = field(repr=False)
 
-    def connect(self, *, application: str, autocommit: bool = True) -> psycopg.Connection:
-        """Open a connection of one's own, set up for index statements."""
-        options = " ".join(f"-c {name}={value}" for name, value in _SESSION.items())
+    def connect(self, *, application: str, lookups: bool = False) -> psycopg.Connection:
+        """Open a connection of one's own in autocommit mode, set up for index statements.
+
+        Args:
+            lookups: for one that only looks up keys: its plans are made once, and never by
+                scanning, whatever a table's size was when they were made.
+        """
+        session = {**_SESSION, **_LOOKUPS} if lookups else _SESSION
+        options = " ".join(f"-c {name}={value}" for name, value in session.items())
         return psycopg.connect(
             self.dsn,
-            autocommit=autocommit,
+            autocommit=True,
             application_name=f"ampup {application}",
             options=options,
             connect_timeout=10,

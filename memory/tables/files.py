@@ -37,6 +37,7 @@ class Files:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self._known: set[Path] = set()
         self._flushers = ThreadPoolExecutor(_FLUSHERS, thread_name_prefix="fsync")
 
     def write(self, path: Path, content: bytes) -> None:
@@ -51,9 +52,10 @@ class Files:
         """Make files and the folders that name them durable, up to the warehouse's own."""
         files = list(paths)
         folders = {file.parent for file in files}
-        for folder in list(folders):
-            folders.update(parent for parent in folder.parents if parent.is_relative_to(self.root))
+        for folder in folders - self._known:
+            folders |= {above for above in folder.parents if above.is_relative_to(self.root)}
         list(self._flushers.map(_flush, [*files, *folders]))
+        self._known |= folders
 
     def put_blob(self, namespace: str, sha256: str, body: bytes) -> str:
         """Store a long body under its hash, compressed and durable; return its place.
