@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import cycle
+from time import perf_counter
 from typing import Final
 
 from accounts.domain.caller import Caller, local_caller
 from accounts.domain.scope import Scope
 from ampup_site.kernel.clock import Micros
+from memory.engine import Engine
+from memory.services.episodes import remember
 from memory.services.preparing import EpisodeDraft, NoteDraft
 
 OCCURRED: Final = Micros(1_796_083_200_000_000)
@@ -57,3 +60,10 @@ def drafts(
 def note(text: str, *, prefix: str, place: int) -> NoteDraft:
     """Return a text as a note."""
     return NoteDraft(source=f"{prefix}/{place}", body=text)
+
+
+def write_one(engine: Engine, scope: Scope, draft: NoteDraft) -> float:
+    """Write a note by a service call; return the seconds until it was durable and visible."""
+    began = perf_counter()
+    remember(engine, writer(), scope, draft).wait()
+    return perf_counter() - began

@@ -94,6 +94,11 @@ def remember_body(body: str, *, source: str) -> bytes:
     return json.dumps({"source": source, "body": body}).encode()
 
 
+def search_body(query: str) -> bytes:
+    """Return a search as `POST /search` takes it."""
+    return json.dumps({"query": query, "k": 10}).encode()
+
+
 async def remember_over_mcp(connection: Connection, body: str, *, source: str) -> None:
     """Call the tool `remember_memory` in the handshake era, which needs no session here.
 

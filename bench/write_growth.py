@@ -5,12 +5,11 @@ from statistics import mean
 
 from bench.corpus import NOTE_BYTES, TextSource
 from bench.engines import running_engine
-from bench.figures import milliseconds, p50, percentile, timed
-from bench.notes import fresh_scope, note, writer
+from bench.figures import milliseconds, p50, percentile
+from bench.notes import fresh_scope, note, write_one
 from bench.report import Result, at_most, value_at_most
 from bench.store import Store
 from memory.engine import Engine
-from memory.services.episodes import remember
 
 _WARM_UP = 50
 _WINDOW = 100
@@ -41,7 +40,7 @@ def commit_notes(engine: Engine, scope_name: str, count: int, *, stream: int) ->
     times = []
     for place, text in enumerate(TextSource(stream=stream).iter_texts(count, NOTE_BYTES)):
         draft = note(text, prefix=scope_name, place=place)
-        times.append(timed(lambda: remember(engine, writer(), scope, draft).wait()))  # noqa: B023
+        times.append(write_one(engine, scope, draft))
         if place % 1_000 == 999:
             print(f"growth: {place + 1} of {count}", file=sys.stderr)
     return times

@@ -3,11 +3,10 @@
 from bench.baselines import StockAppend
 from bench.corpus import NOTE_BYTES, TextSource
 from bench.engines import running_engine
-from bench.figures import milliseconds, p50, percentile, timed
-from bench.notes import fresh_scope, note, writer
+from bench.figures import milliseconds, p50, percentile
+from bench.notes import fresh_scope, note, write_one
 from bench.report import Result, at_most
 from bench.store import Store
-from memory.services.episodes import remember
 
 _WARM_UP = 30
 
@@ -23,7 +22,7 @@ def run(store: Store) -> list[Result]:
         scope = fresh_scope("one")
         for place, text in enumerate(texts):
             draft = note(text, prefix="one", place=place)
-            ours.append(timed(lambda: remember(engine, writer(), scope, draft).wait()))
+            ours.append(write_one(engine, scope, draft))
             stock.append(baseline.seconds(text))
     baseline.close()
     ours, stock = milliseconds(ours[_WARM_UP:]), milliseconds(stock[_WARM_UP:])
