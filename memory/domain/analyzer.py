@@ -46,13 +46,13 @@ class _Cache(dict[str, str]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._stem = Stemmer.Stemmer("english").stemWord
+        self._stem = Stemmer.Stemmer("english", 0).stemWord
 
     def __missing__(self, word: str) -> str:
         if len(self) > _CACHE_LIMIT:
             self.clear()
         folded = unicodedata.normalize("NFC", word.casefold())
-        lexeme = self._stem(folded)
+        lexeme: str = self._stem(folded)
         encoded = lexeme.encode()
         if len(encoded) > _LONG_BYTES:
             digest = hashlib.sha256(encoded).hexdigest()[:16]

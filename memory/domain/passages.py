@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from memory.domain.graphemes import inside_grapheme
 from memory.domain.limits import PASSAGE_BYTES
 from memory.domain.units import Unit
 
@@ -29,9 +30,6 @@ class Passage:
 
 _SENTENCE_END: Final = re.compile(r"[.!?\u2026\u3002\uff01\uff1f]['\")\]\u201d\u2019]{0,3}\s+|\n+")
 _WORD_END: Final = re.compile(r"\s+")
-_JOINED: Final = frozenset(
-    "\u200d"  # what comes after a joiner belongs to what stands before it
-)
 _WINDOW: Final = 600
 """Characters before the limit in which a sentence's end is looked for."""
 
@@ -97,43 +95,15 @@ def _best_cut(body: str, start: int, fits: int) -> int:
     """Return where to cut at or before `fits`: a sentence, else a word, else a whole character."""
     low = max(start + 1, fits - _WINDOW)
     for boundary in (_SENTENCE_END, _WORD_END):
-        cut = max((match.end() for match in boundary.finditer(body, low, fits)), default=0)
-        if cut > start:
-            return cut
+        ends = [match.end() for match in boundary.finditer(body, low, fits)]
+        while ends:
+            cut = ends.pop()
+            if not inside_grapheme(body, cut, since=start):
+                return cut
     cut = fits
-    while cut > low and _inside_character(body, cut):
+    while cut > low and inside_grapheme(body, cut, since=start):
         cut -= 1
     return cut if cut > low else fits
-
-
-def _inside_character(body: str, cut: int) -> bool:
-    """Say whether a cut would part what is seen as one character."""
-    after, before = body[cut], body[cut - 1]
-    if before in _JOINED or after in _JOINED or _is_mark(after):
-        return True
-    return _is_flag(after) and _is_flag(before) and _flags_before(body, cut) % 2 == 1
-
-
-def _is_mark(character: str) -> bool:
-    code = ord(character)
-    return (
-        0x300 <= code <= 0x36F
-        or 0xFE00 <= code <= 0xFE0F
-        or 0x1F3FB <= code <= 0x1F3FF
-        or 0xE0020 <= code <= 0xE007F
-        or 0x20D0 <= code <= 0x20FF
-    )
-
-
-def _is_flag(character: str) -> bool:
-    return "\U0001f1e6" <= character <= "\U0001f1ff"
-
-
-def _flags_before(body: str, cut: int) -> int:
-    count = 0
-    while count < cut and _is_flag(body[cut - 1 - count]):
-        count += 1
-    return count
 
 
 def _size(text: str) -> int:

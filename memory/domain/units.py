@@ -48,21 +48,30 @@ class Unit:
     speaker: str | None = None
 
 
-_LINE: Final = re.compile(r"[^\n]*\n|[^\n]+")
-_TURN: Final = re.compile(
+_LINE: Final = re.compile(r"(?P<blank>(?:[ \t\r]*\n)++|[ \t\r]+\Z)|[^\n]++\n?")
+"""A run of blank lines, or one line that is not blank."""
+
+_TURN_FORM: Final = (
     r"[ \t]{0,8}(?:[\[(]?\d{1,4}[-:./\d TZ,apmAPM]{0,30}[\])]?[ \t]{1,8}(?:[-\u2013][ \t])?)?"
     r"(?P<name>[^\W\d_][^:\n\t]{0,39}):(?=[ \t\r\n]|\Z)"
 )
-_WROTE: Final = re.compile(r"[>\s]{0,20}On [^\n]{1,300} wrote:\s*\Z")
-_HEADERS: Final = frozenset(
-    ["to", "cc", "bcc", "subject", "date", "sent", "re", "fw", "fwd", "reply-to", "message-id", "in-reply-to", "references", "content-type", "mime-version", "attachments", "importance"]
+_TURN: Final = re.compile(f"^{_TURN_FORM}", re.MULTILINE)
+_MESSAGE: Final = re.compile(
+    rf"^(?:[> \t]{{0,20}}On [^\n]{{1,300}} wrote:[ \t\r]*$|{_TURN_FORM})", re.MULTILINE
 )
-_FIELD: Final = re.compile(r"[ \t]{0,8}[^\s:{}\[\]][^:\n]{0,79}:(?=[ \t\r\n]|\Z)")
-_BLANK: Final = re.compile(r"[ \t\r]*\n?\Z")
+_HEADERS: Final = frozenset(
+    (
+        *("to", "cc", "bcc", "subject", "date", "sent", "re", "fw", "fwd", "reply-to"),
+        *("message-id", "in-reply-to", "references", "content-type", "mime-version"),
+        *("attachments", "importance"),
+    )
+)
+_FIELD: Final = re.compile(r"^[ \t]{0,8}[^\s:{}\[\]][^:\n]{0,79}:(?=[ \t\r\n]|\Z)", re.MULTILINE)
 _HEADING: Final = re.compile(r"#{1,6}[ \t]")
 _LIST_ITEM: Final = re.compile(r"[ \t]{0,12}(?:[-*+\u2022]|\d{1,3}[.)])[ \t]")
 _INDENTED: Final = re.compile(r"(?:  |\t)[ \t]*\S")
-_FENCE: Final = re.compile(r"[ \t]{0,3}(```|~~~)")
+_FENCE: Final = re.compile(r"[ \t]{0,3}(?:```|~~~)")
+_PLAIN: Final = re.compile("")
 
 
 def split_units(body: str, kind: UnitKind) -> tuple[Unit, ...]:
@@ -70,12 +79,7 @@ def split_units(body: str, kind: UnitKind) -> tuple[Unit, ...]:
 
     Source: specification, section 6, "Splitters".
     """
-    if kind is UnitKind.PARAGRAPH:
-        starts = [(start, None) for start in _paragraphs(body)]
-    elif kind is UnitKind.FIELD:
-        starts = [(start, None) for start in _fields(body)]
-    else:
-        starts = list(_turns(body, messages=kind is UnitKind.MESSAGE))
+    starts = _starts(body, kind)
     if not starts or starts[0][0] > 0:
         if starts and not body[: starts[0][0]].strip():
             starts[0] = (0, starts[0][1])
@@ -89,19 +93,24 @@ def split_units(body: str, kind: UnitKind) -> tuple[Unit, ...]:
     )
 
 
-def _turns(body: str, *, messages: bool) -> Iterator[tuple[int, str | None]]:
-    for line in _LINE.finditer(body):
-        text = line.group()
-        if messages and _WROTE.match(text):
-            yield line.start(), None
-            continue
-        turn = _TURN.match(text)
-        if turn is None:
-            continue
-        name = turn.group("name").strip()
-        if messages and name.lower() in _HEADERS:
-            continue
-        yield line.start(), name
+def _starts(body: str, kind: UnitKind) -> list[tuple[int, str | None]]:
+    """Return where units begin, and who speaks."""
+    if kind is UnitKind.PARAGRAPH:
+        return [(start, None) for start in _paragraphs(body)]
+    if kind is UnitKind.FIELD:
+        return [(start, None) for start in _fields(body)]
+    if kind is UnitKind.TURN:
+        return [(turn.start(), turn["name"].strip()) for turn in _TURN.finditer(body)]
+    return list(_messages(body))
+
+
+def _messages(body: str) -> Iterator[tuple[int, str | None]]:
+    for message in _MESSAGE.finditer(body):
+        name = message["name"]
+        if name is None or name.lower() == "from":
+            yield message.start(), None
+        elif name.strip().lower() not in _HEADERS:
+            yield message.start(), name.strip()
 
 
 def _paragraphs(body: str) -> list[int]:
@@ -111,33 +120,38 @@ def _paragraphs(body: str) -> list[int]:
     starts: list[int] = []
     blank, in_list, after_heading, fence = True, False, False, ""
     for line in _LINE.finditer(body):
-        text = line.group()
-        if fence:
-            if text.lstrip().startswith(fence):
-                fence = ""
-            blank = False
-            continue
-        if _BLANK.match(text):
+        if line.lastgroup == "blank":
             blank = True
             continue
-        opening = _FENCE.match(text)
-        item = _LIST_ITEM.match(text) is not None
-        heading = _HEADING.match(text) is not None
-        goes_on = in_list and (item or _INDENTED.match(text) is not None)
+        text = line.group()
+        if fence:
+            fence = "" if text.lstrip().startswith(fence) else fence
+            blank = False
+            continue
+        form = _PLAIN if text[0].isalpha() else _line_form(text)
+        heading = form is _HEADING
+        goes_on = in_list and form in (_LIST_ITEM, _INDENTED)
         if (blank or heading) and not after_heading and not goes_on:
             starts.append(line.start())
-        if opening is not None:
-            fence = opening.group(1)
-        in_list = item or goes_on or (in_list and not blank)
+        if form is _FENCE:
+            fence = text.lstrip()[:3]
+        in_list = form is _LIST_ITEM or goes_on or (in_list and not blank)
         after_heading, blank = heading, False
     return starts
+
+
+def _line_form(text: str) -> re.Pattern[str]:
+    for form in (_FENCE, _LIST_ITEM, _HEADING, _INDENTED):
+        if form.match(text):
+            return form
+    return _PLAIN
 
 
 def _fields(body: str) -> list[int]:
     members = _json_members(body)
     if members is not None:
         return members
-    return [line.start() for line in _LINE.finditer(body) if _FIELD.match(line.group()) is not None]
+    return [line.start() for line in _FIELD.finditer(body)]
 
 
 _SPACE: Final = re.compile(r"[ \t\r\n]*")
