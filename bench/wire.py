@@ -99,7 +99,7 @@ def search_body(query: str) -> bytes:
     return json.dumps({"query": query, "k": 10}).encode()
 
 
-async def remember_over_mcp(connection: Connection, body: str, *, source: str) -> None:
+async def remember_over_mcp(connection: Connection, body: str, *, source: str, query: str) -> None:
     """Call the tool `remember_memory` in the handshake era, which needs no session here.
 
     Raises:
@@ -112,7 +112,7 @@ async def remember_over_mcp(connection: Connection, body: str, *, source: str) -
         "params": {"name": "remember_memory", "arguments": {"source": source, "text": body}},
     }
     answer = await connection.post(
-        "/mcp",
+        f"/mcp?{query}",
         json.dumps(request).encode(),
         headers=(("mcp-protocol-version", _LATEST_MCP),),
     )
