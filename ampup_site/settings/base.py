@@ -36,7 +36,7 @@ AMPUP_MCP_TOOLS = env.names("MCP_TOOLS")
 SECRET_KEY = places.secret_key(AMPUP_DATA_DIR)
 DEBUG = False
 ALLOWED_HOSTS = list(
-    env.names("ALLOWED_HOSTS", default=("127.0.0.1", "localhost", "[::1]", "testserver"))
+    env.names("ALLOWED_HOSTS", default=("127.0.0.1", "localhost", "[::1]"))
 )
 ROOT_URLCONF = "ampup_site.urls"
 ASGI_APPLICATION = "ampup_site.asgi.application"

