@@ -1,0 +1,61 @@
+"""One HTTP request as values, and the answer to it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import parse_qs
+
+JSON_TYPE: Final = (b"content-type", b"application/json")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request's head.
+
+    Args:
+        headers: names in lower case; the values of a repeated one are joined by `, `.
+        query: every value of each parameter, in order, blank ones too.
+    """
+
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    query: Mapping[str, tuple[str, ...]]
+
+    @property
+    def is_hook(self) -> bool:
+        """Whether it came to the address that hosts' hooks call."""
+        return self.path.rstrip("/").endswith("/hook")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What goes back; an empty body has no content type."""
+
+    status: int
+    body: bytes = b""
+    headers: tuple[tuple[bytes, bytes], ...] = field(default=())
+
+
+def request_of(scope: Mapping[str, Any]) -> Request:
+    """Return the head of an ASGI HTTP scope."""
+    query = scope.get("query_string", b"").decode("ascii", "replace")
+    try:
+        fields = parse_qs(query, keep_blank_values=True, max_num_fields=100)
+    except ValueError:
+        fields = {}
+    return Request(
+        method=scope["method"],
+        path=scope["path"],
+        headers=_headers(scope["headers"]),
+        query={name: tuple(values) for name, values in fields.items()},
+    )
+
+
+def _headers(pairs: Iterable[tuple[bytes, bytes]]) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    for raw_name, raw_value in pairs:
+        name = raw_name.decode("latin-1").lower()
+        value = raw_value.decode("latin-1").strip()
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers

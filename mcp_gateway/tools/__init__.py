@@ -1,0 +1,1 @@
+"""What agents can call: each tool parses its arguments, calls one service and renders."""

@@ -1,0 +1,186 @@
+"""search_memory: finds passages of the sources for a question, with citations."""
+
+from collections.abc import Sequence
+from typing import Any, Final, cast
+
+import orjson
+
+from accounts.domain.roles import Action
+from mcp_gateway.bridge import served
+from mcp_gateway.tools.arguments import Argument, Arguments, Kind
+from mcp_gateway.tools.tool import Tool, ToolAnswer, ToolCall, closed, text
+from memory.domain.limits import DEFAULT_CHARS, MAX_CHARS, MAX_K, MIN_CHARS
+from memory.domain.text import HitView, render_hits
+from memory.domain.times import format_micros
+from memory.search.episodes import EpisodeFilters
+from memory.services.search import Order, PassageHit, PassageQuery, find_passages
+
+_DEFAULT_K: Final = 10
+
+
+async def _run(call: ToolCall) -> ToolAnswer:
+    arguments = call.arguments
+    query = _query(arguments)
+    hits = await served(find_passages, call.caller, call.scope, query)
+    max_chars = cast("int | None", arguments.get("max_chars"))
+    if arguments.get("format") == "json":
+        return _json_answer(query.text, hits, max_chars=max_chars)
+    views = [_view(hit) for hit in hits]
+    return ToolAnswer(
+        text=render_hits(views, max_chars=max_chars or DEFAULT_CHARS),
+        values=_values(query.text, hits),
+    )
+
+
+def _json_answer(query: str, hits: Sequence[PassageHit], *, max_chars: int | None) -> ToolAnswer:
+    """Return the values as the text too, with as many passages as `max_chars` lets in."""
+    for kept in range(len(hits), -1, -1):
+        values = _values(query, hits[:kept])
+        text_ = orjson.dumps(values).decode()
+        if max_chars is None or len(text_) <= max_chars:
+            break
+    else:
+        values, text_ = _values(query, ()), "{}"
+    return ToolAnswer(text=text_, values=values)
+
+
+def _query(arguments: Arguments) -> PassageQuery:
+    return PassageQuery(
+        text=cast("str", arguments["query"]),
+        k=cast("int", arguments.get("k", _DEFAULT_K)),
+        order=cast("Order", arguments.get("order", "relevance")),
+        filters=EpisodeFilters(
+            episode_type=cast("str | None", arguments.get("episode_type")),
+            tags=cast("tuple[str, ...]", arguments.get("tags", ())),
+            about=cast("str | None", arguments.get("about")),
+        ),
+    )
+
+
+def _view(hit: PassageHit) -> HitView:
+    return HitView(
+        episode_id=hit.episode_id,
+        source=hit.source,
+        episode_type=hit.episode_type,
+        occurred_at=hit.occurred_at,
+        label=hit.label,
+        text=hit.text,
+    )
+
+
+def _values(query: str, hits: Sequence[PassageHit]) -> dict[str, Any]:
+    numbers = {id_: n for n, id_ in enumerate(dict.fromkeys(hit.episode_id for hit in hits), 1)}
+    first = {hit.episode_id: hit for hit in reversed(hits)}
+    return {
+        "query": query,
+        "passages": [
+            {
+                "episode_id": hit.episode_id,
+                "units": [hit.first_unit, hit.last_unit],
+                "label": hit.label,
+                "text": hit.text,
+                "score": hit.score,
+            }
+            for hit in hits
+        ],
+        "episodes": [
+            {
+                "n": n,
+                "episode_id": id_,
+                "source": first[id_].source,
+                "type": first[id_].episode_type,
+                "occurred_at": format_micros(first[id_].occurred_at),
+            }
+            for id_, n in numbers.items()
+        ],
+    }
+
+
+SEARCH_MEMORY: Final = Tool(
+    name="search_memory",
+    title="Search memory",
+    description=(
+        "Search everything this memory holds and you may read: meetings, chats, mails, records, "
+        "documents and notes. Ask in plain words or give names and identifiers; every word is "
+        "optional. The answer quotes passages, each cited like [e1 t3] (episode 1, turn 3), and "
+        "ends with the episode ids that get_episode opens."
+    ),
+    action=Action.READ,
+    read_only=True,
+    destructive=False,
+    idempotent=True,
+    arguments=(
+        Argument("query", Kind.TEXT, "What you want to know, in plain words.", required=True),
+        Argument(
+            "k",
+            Kind.WHOLE,
+            f"How many passages at most, 1 to {MAX_K}. Default: {_DEFAULT_K}.",
+            low=1,
+            high=MAX_K,
+        ),
+        Argument(
+            "about", Kind.TEXT, "Only what is about this entity, by its id, like account:acme."
+        ),
+        Argument(
+            "format",
+            Kind.TEXT,
+            "text for reading, json for the same as values. Default: text.",
+            choices=("text", "json"),
+            listed=False,
+        ),
+        Argument("episode_type", Kind.TEXT, "Only episodes of this type, like doc.", listed=False),
+        Argument("tags", Kind.TEXTS, "Only episodes with all of these labels.", listed=False),
+        Argument(
+            "order",
+            Kind.TEXT,
+            "By relevance, or by when it happened. Default: relevance.",
+            choices=("relevance", "newest", "oldest"),
+            listed=False,
+        ),
+        Argument(
+            "max_chars",
+            Kind.WHOLE,
+            f"How long the text may be, {MIN_CHARS} to {MAX_CHARS}. Default: {DEFAULT_CHARS}.",
+            low=MIN_CHARS,
+            high=MAX_CHARS,
+            listed=False,
+        ),
+    ),
+    output={
+        "query": text("What was asked."),
+        "passages": {
+            "type": "array",
+            "description": "What matches best, best first.",
+            "items": closed(
+                "A passage.",
+                {
+                    "episode_id": text("The episode it is of."),
+                    "units": {
+                        "type": "array",
+                        "description": "Its first and last unit.",
+                        "items": {"type": "integer"},
+                    },
+                    "label": text("Its units as citations name them."),
+                    "text": text("Verbatim."),
+                    "score": {"type": "number", "description": "0 to 1, of the best."},
+                },
+            ),
+        },
+        "episodes": {
+            "type": "array",
+            "description": "The episodes of the passages.",
+            "items": closed(
+                "An episode.",
+                {
+                    "n": {"type": "integer", "description": "Its number in the citations."},
+                    "episode_id": text("The id get_episode reads."),
+                    "source": text("Where it comes from."),
+                    "type": text("Its episode type."),
+                    "occurred_at": text("When it happened."),
+                },
+            ),
+        },
+    },
+    run=_run,
+    later=frozenset({"as_of", "predicates", "explain"}),
+)

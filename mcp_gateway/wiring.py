@@ -1,0 +1,47 @@
+"""Reads the settings of this edge, and the version it says it has."""
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Final
+
+from django.conf import settings
+
+from mcp_gateway.listing import Catalogue
+
+_DISTRIBUTION: Final = "ampup-memory-server"
+
+
+@dataclass(frozen=True, slots=True)
+class Gateway:
+    """What this edge runs on.
+
+    Args:
+        hosts: names the server is called by, as Django's `ALLOWED_HOSTS`.
+        max_body: bytes of a request's body.
+        max_depth: nested arrays and objects of a message.
+    """
+
+    hosts: tuple[str, ...]
+    max_body: int
+    max_depth: int
+    catalogue: Catalogue
+
+
+def gateway() -> Gateway:
+    """Return the settings as they are now."""
+    return Gateway(
+        hosts=tuple(settings.ALLOWED_HOSTS),
+        max_body=settings.AMPUP_MAX_BODY_BYTES,
+        max_depth=settings.AMPUP_MAX_JSON_DEPTH,
+        catalogue=Catalogue(names=tuple(settings.AMPUP_MCP_TOOLS)),
+    )
+
+
+@cache
+def server_version() -> str:
+    """Return the version of the installed server, `0` where it runs without being installed."""
+    try:
+        return version(_DISTRIBUTION)
+    except PackageNotFoundError:
+        return "0"
