@@ -54,22 +54,21 @@ def run(store: Store) -> list[Result]:
 
 async def _write(server: Server, query: str, seconds: float, prefix: str) -> int:
     """Return how many notes were acknowledged in the time, a few after it included."""
-    source = TextSource(stream=50 + len(prefix))
+    texts = TextSource(stream=50 + len(prefix)).iter_texts(1_000_000, NOTE_BYTES)
     end = monotonic() + seconds
     writers = (
-        _one_writer(server.connection(), writer, source, f"{prefix}/{writer}", query, end)
+        _one_writer(server.connection(), writer, texts, f"{prefix}/{writer}", query, end)
         for writer in range(_WRITERS)
     )
     return sum(await asyncio.gather(*writers))
 
 
 async def _one_writer(
-    connection: Connection, writer: int, source: TextSource, prefix: str, query: str, end: float
+    connection: Connection, writer: int, texts: Iterator[str], prefix: str, query: str, end: float
 ) -> int:
     written = 0
     while monotonic() < end:
-        (text,) = source.texts(1, NOTE_BYTES)
-        name = f"{prefix}/{written}"
+        text, name = next(texts), f"{prefix}/{written}"
         if writer % 2:
             await remember_over_mcp(connection, text, source=name, query=query)
         else:

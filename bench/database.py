@@ -4,12 +4,13 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 from psycopg import sql
+
+from ampup_site.postgres.local import attach
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,5 @@ def database_server(folder: Path) -> Iterator[DatabaseServer]:
     if configured:
         yield DatabaseServer(configured)
         return
-    attach = import_module("ampup_site.local_postgres").attach
     with attach(folder) as local:
         yield DatabaseServer(local.dsn)

@@ -23,9 +23,10 @@ def run(store: Store) -> list[Result]:
         # Something for the mover to move under HNSW while the load runs.
         put_in_tail(engine, embedder=_OTHER_EMBEDDER, limit=count // 4)
         with beside("rebuild") as rebuild:
+            rebuild.begin()
             turn = 0
             # At least one load, and as many as the rebuild lasts.
-            while turn == 0 or rebuild.poll() is None:
+            while turn == 0 or rebuild.running():
                 load(engine, fresh_scope("load"), drafts(texts, prefix=f"hold/{turn}"))
                 turn += 1
         held = milliseconds(engine.committer.figures().lock_secs)

@@ -1,11 +1,10 @@
 """write_under_load: a write's p95 while notes load and a rebuild runs, against an idle server."""
 
 from itertools import count
-from subprocess import Popen
 from time import sleep
 from typing import Final
 
-from bench.child import beside
+from bench.child import Work, beside
 from bench.corpus import NOTE_BYTES, TextSource
 from bench.engines import running_engine
 from bench.figures import milliseconds, percentile
@@ -27,6 +26,8 @@ def run(store: Store) -> list[Result]:
         one.write(30)
         idle = one.write(alone)
         with beside("load", str(notes), "40") as load, beside("rebuild") as rebuild:
+            load.begin()
+            rebuild.begin()
             busy = one.write_while(load, rebuild)
         idle += one.write(alone)
     assert len(busy) >= (1 if store.small else _FEWEST), (
@@ -52,24 +53,25 @@ class _Writer:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._scope = fresh_scope("busy")
-        self._source = TextSource(stream=41)
+        self._texts = TextSource(stream=41).iter_texts(1_000_000, NOTE_BYTES)
         self._places = count()
 
     def write(self, times: int) -> list[float]:
         """Write so many notes; return the seconds of each."""
         return [self._once() for _ in range(times)]
 
-    def write_while(self, *work: "Popen[bytes]") -> list[float]:
+    def write_while(self, *work: Work) -> list[float]:
         """Write while all of the work goes on; return the seconds of each."""
         times = []
-        while all(process.poll() is None for process in work):
+        while all(one.running() for one in work):
             times.append(self._once())
         return times
 
     def _once(self) -> float:
-        (text,) = self._source.texts(1, NOTE_BYTES)
         seconds = write_one(
-            self._engine, self._scope, note(text, prefix="busy", place=next(self._places))
+            self._engine,
+            self._scope,
+            note(next(self._texts), prefix="busy", place=next(self._places)),
         )
         sleep(_PAUSE_SECS)
         return seconds
