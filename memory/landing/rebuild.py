@@ -1,10 +1,6 @@
 """Builds a generation of the index from the tables beside the live one, and flips to it."""
 
-import multiprocessing
-import os
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
@@ -16,9 +12,9 @@ from ampup_site.kernel.clock import Clock
 from ampup_site.kernel.failpoints import reach
 from memory.domain.episode_types import EpisodeTypes
 from memory.domain.errors import RebuildRunning
-from memory.domain.indexed import IndexedPassage
 from memory.domain.lineage import Seq
-from memory.landing.apply import Bodies, analyze_bodies, apply_range, read_folded
+from memory.landing.apply import analyze_bodies, apply_range, read_folded
+from memory.landing.children import children
 from memory.search import ddl
 from memory.search.database import IndexDatabase
 from memory.search.generations import (
@@ -32,9 +28,6 @@ from memory.search.heads import Head, live_head
 from memory.search.vectors import copy_vectors
 from memory.tables import reading
 from memory.tables.warehouse import Warehouse
-
-_AHEAD: Final = 2
-"""Chunks analyzed ahead of the writer for each process."""
 
 _SMALL_GAP: Final = 200
 """Commits that may be applied while the landing lock is held."""
@@ -108,7 +101,7 @@ def _build(
         ddl.create_keys(connection, head.generation)
     target = Seq(warehouse.ledger_seq())
     folded = read_folded(warehouse, reading.ledger_rows(warehouse, to_seq=target))
-    with _pool() as analyze:
+    with children(analyze_bodies) as analyze:
         head = apply_range(
             connection,
             warehouse,
@@ -152,24 +145,3 @@ def _flip(
     with connection.cursor() as cursor:
         copy_vectors(cursor, from_generation=old, to_generation=head.generation)
     return head
-
-
-@contextmanager
-def _pool() -> Iterator[
-    Callable[[Iterable[Bodies]], Iterator[Sequence[tuple[IndexedPassage, ...]]]]
-]:
-    """Lend an analyzer of chunks that runs in child processes, some chunks ahead."""
-    workers = os.cpu_count() or 1
-    context = multiprocessing.get_context("forkserver")
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
-
-        def analyze(chunks: Iterable[Bodies]) -> Iterator[Sequence[tuple[IndexedPassage, ...]]]:
-            running: deque[Future[list[tuple[IndexedPassage, ...]]]] = deque()
-            for chunk in chunks:
-                running.append(pool.submit(analyze_bodies, chunk))
-                if len(running) >= workers * _AHEAD:
-                    yield running.popleft().result()
-            while running:
-                yield running.popleft().result()
-
-        yield analyze
