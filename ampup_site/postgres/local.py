@@ -87,6 +87,11 @@ def attach(data: Path) -> Iterator[LocalPostgres]:
                 _detach(server)
 
 
+def attached(data: Path) -> LocalPostgres | None:
+    """Return the data folder's server if this process uses it."""
+    return _attached.get(data.absolute())
+
+
 def running_pid(layout: Layout) -> int | None:
     """Return the process id of the cluster's live postmaster, None if there is none."""
     try:

@@ -1,7 +1,6 @@
 """Every setting, with its unit and default; environment variables start with `AMPUP_MEMORY_`."""
 
 import os
-from datetime import timedelta
 
 from ampup_site.settings import env, places
 
@@ -35,9 +34,7 @@ AMPUP_MCP_TOOLS = env.names("MCP_TOOLS")
 # Django
 SECRET_KEY = places.secret_key(AMPUP_DATA_DIR)
 DEBUG = False
-ALLOWED_HOSTS = list(
-    env.names("ALLOWED_HOSTS", default=("127.0.0.1", "localhost", "[::1]"))
-)
+ALLOWED_HOSTS = list(env.names("ALLOWED_HOSTS", default=("127.0.0.1", "localhost", "[::1]")))
 ROOT_URLCONF = "ampup_site.urls"
 ASGI_APPLICATION = "ampup_site.asgi.application"
 APPEND_SLASH = False
@@ -84,12 +81,11 @@ REST_FRAMEWORK = {
 }
 
 # Celery: without a broker's URL, web, worker and beat are one process.
-CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL", "memory://")
+CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL", "memory://localhost/")
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_ACKS_LATE = True
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
-CELERY_BEAT_MAX_LOOP_INTERVAL = int(timedelta(seconds=5).total_seconds())
 
 LOGGING = {
     "version": 1,
@@ -102,6 +98,8 @@ LOGGING = {
     "loggers": {
         "pyiceberg": {"level": "WARNING"},
         "celery": {"level": "WARNING"},
+        "django_celery_beat": {"level": "WARNING"},
+        "uvicorn": {"level": "WARNING"},
         "httpx": {"level": "WARNING"},
         "mcp": {"level": "WARNING"},
     },

@@ -19,7 +19,7 @@ from ampup_site.settings.base import AMPUP_THREADS, DATABASES, LOGGING
 TEST_DATABASE = os.environ.get("AMPUP_TEST_DB", "test_ampup")
 AMPUP_DATABASE_DSN = places.with_database(_SERVER_DSN, TEST_DATABASE)
 AMPUP_LOCAL = False
-CELERY_BROKER_URL = "memory://"
+CELERY_BROKER_URL = "memory://localhost/"
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 DATABASES["default"] = {
     **places.django_database(_SERVER_DSN, pool_size=AMPUP_THREADS + 2),

@@ -1,0 +1,71 @@
+"""/healthz says that the process lives, /readyz that it can do its work."""
+
+import os
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Final
+
+import psycopg
+from django.conf import settings
+from django.db import Error, close_old_connections, connection
+from django.http import HttpRequest, JsonResponse
+
+from ampup_site.kernel.errors import AmpUpError
+from ampup_site.kernel.threads import configure, pool
+from memory.wiring import engine
+
+_DISTRIBUTION: Final = "ampup-memory-server"
+_OK: Final = "ok"
+
+configure(size=lambda: int(settings.AMPUP_THREADS), around=close_old_connections)
+
+
+def server_version() -> str:
+    """Return the installed version, `0` where the server runs without being installed."""
+    try:
+        return version(_DISTRIBUTION)
+    except PackageNotFoundError:
+        return "0"
+
+
+async def healthz(_request: HttpRequest) -> JsonResponse:
+    """Answer as long as the event loop turns."""
+    return JsonResponse({"ok": True, "version": server_version()})
+
+
+async def readyz(_request: HttpRequest) -> JsonResponse:
+    """Answer 200 if reads and writes can be served, 503 with the failing parts otherwise.
+
+    The parts' states are single words: the reasons are in the log, for the operator.
+    """
+    checks = await pool().run(check_parts)
+    ready = all(state == _OK for state in checks.values())
+    body = {"ok": ready, "version": server_version(), "checks": checks}
+    return JsonResponse(body, status=200 if ready else 503)
+
+
+def check_parts() -> dict[str, str]:
+    """Return the state of each part: ok, or what it is instead."""
+    return {"postgres": _postgres(), "warehouse": _warehouse(), "committer": _committer()}
+
+
+def _postgres() -> str:
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+    except (Error, psycopg.Error):
+        return "unreachable"
+    return _OK
+
+
+def _warehouse() -> str:
+    root = Path(settings.AMPUP_WAREHOUSE)
+    nearest = next(folder for folder in (root, *root.parents) if folder.exists())
+    return _OK if nearest.is_dir() and os.access(nearest, os.W_OK) else "not writable"
+
+
+def _committer() -> str:
+    try:
+        return _OK if engine().committer.healthy() else "dead"
+    except (AmpUpError, Error, psycopg.Error, OSError):
+        return "not started"
