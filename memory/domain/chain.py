@@ -60,13 +60,14 @@ def chain_fault(before: LedgerRecord | None, row: LedgerRecord) -> str | None:
 
 
 def _record_hash(record: ScopeRecord) -> str:
-    values = {name: _canonical(getattr(record, name)) for name in _names(type(record))}
+    kind: type[object] = type(record)
+    values = {name: _canonical(getattr(record, name)) for name in _names(kind)}
     return sha256_hex(canonical_json(values))
 
 
 @cache
-def _names(kind: type[ScopeRecord]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
+def _names(kind: type[object]) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))  # type: ignore[arg-type]
 
 
 def _canonical(value: object) -> Canonical:

@@ -94,13 +94,13 @@ class _Planner:
 
     def take(self, write: Write) -> Outcome:
         before = len(self.effects)
-        match write.change:
-            case AddEpisodes():
-                outcome = self._add(write, write.change)
-            case RemoveEpisode():
-                outcome = self._remove(write, write.change)
-            case AmendAcl():
-                outcome = self._amend(write, write.change)
+        outcome: Outcome
+        if isinstance(write.change, AddEpisodes):
+            outcome = self._add(write, write.change)
+        elif isinstance(write.change, RemoveEpisode):
+            outcome = self._remove(write, write.change)
+        else:
+            outcome = self._amend(write, write.change)
         if len(self.effects) > before:
             self.commits.append(write)
         return outcome

@@ -12,6 +12,7 @@ from typing import Final, TypeAlias
 
 import psycopg
 
+from ampup_site.kernel.clock import Micros
 from ampup_site.kernel.failpoints import reach
 from memory.domain.acl import Acl
 from memory.domain.chain import row_hash
@@ -49,8 +50,8 @@ class Folded:
         acls: the last folded amendment of an episode: its seq and its ACL.
     """
 
-    upto: Seq = Seq(0)
-    acls: Mapping[Key, tuple[int, Acl]] = field(default_factory=dict)
+    upto: Seq
+    acls: Mapping[Key, tuple[int, Acl]]
 
     def acl_of(self, key: Key, *, seq: int, written: Acl) -> Acl:
         """Return the ACL a row has that was written at `seq` with `written`."""
@@ -58,7 +59,7 @@ class Folded:
         return acl if amended_at > seq else written
 
 
-NOTHING_FOLDED: Final = Folded()
+NOTHING_FOLDED: Final = Folded(upto=Seq(0), acls={})
 
 
 @dataclass(slots=True)
@@ -107,7 +108,7 @@ def apply_range(
     to_seq: Seq,
     analyze: Analyze = analyze_here,
     folded: Folded = NOTHING_FOLDED,
-    progress: Callable[[int], None] = lambda done: None,
+    progress: Callable[[int], None] | None = None,
 ) -> Head:
     """Apply the commits after `head` up to `to_seq` to its generation; return the new head.
 
@@ -125,7 +126,8 @@ def apply_range(
                 head = _write(cursor, acl, head, commits)
             acl.settle()
             reach("apply.chunk")
-            progress(head.seq)
+            if progress is not None:
+                progress(head.seq)
     return head
 
 
@@ -146,37 +148,52 @@ def catch_up(connection: psycopg.Connection, warehouse: Warehouse, types: Episod
         return apply_range(connection, warehouse, types, head, to_seq=Seq(warehouse.ledger_seq()))
 
 
+@dataclass(slots=True)
+class _Window:
+    """The rows of some commits of every scope they touch, by commit."""
+
+    episodes: dict[str, list[EpisodeRecord]] = field(default_factory=lambda: defaultdict(list))
+    removed: dict[str, list[EpisodeId]] = field(default_factory=lambda: defaultdict(list))
+    amended: dict[str, list[tuple[EpisodeId, Acl]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    texts: dict[tuple[str, str], str] = field(default_factory=dict)
+
+
+def _read_window(warehouse: Warehouse, window: Sequence[LedgerRecord]) -> _Window:
+    by_scope: dict[str, list[str]] = defaultdict(list)
+    for row in window:
+        by_scope[row.scope].append(row.commit_id)
+    rows = _Window()
+    for namespace, commit_ids in by_scope.items():
+        part = reading.read_part(warehouse, namespace, commit_ids)
+        for record in part.episodes:
+            rows.episodes[record.commit_id].append(record)
+        for tombstone in part.tombstones:
+            rows.removed[tombstone.commit_id].append(EpisodeId(tombstone.episode_id))
+        for change in part.acl_changes:
+            amendment = (EpisodeId(change.episode_id), Acl(change.acl))
+            rows.amended[change.commit_id].append(amendment)
+        wanted = {record.body_sha256 for record in part.episodes}
+        for sha256, text in reading.bodies(warehouse, namespace, wanted).items():
+            rows.texts[(namespace, sha256)] = text
+    return rows
+
+
 def _chunks(
     warehouse: Warehouse, types: EpisodeTypes, window: Sequence[LedgerRecord], folded: Folded
 ) -> Iterator[_Chunk]:
     """Read the rows of a window of the ledger and part them into chunks, in seq order."""
-    by_scope: dict[str, list[str]] = defaultdict(list)
-    for row in window:
-        by_scope[row.scope].append(row.commit_id)
-    episodes: dict[str, list[EpisodeRecord]] = defaultdict(list)
-    removed: dict[str, list[EpisodeId]] = defaultdict(list)
-    amended: dict[str, list[tuple[EpisodeId, Acl]]] = defaultdict(list)
-    texts: dict[tuple[str, str], str] = {}
-    for namespace, commit_ids in by_scope.items():
-        part = reading.read_part(warehouse, namespace, commit_ids)
-        for record in part.episodes:
-            episodes[record.commit_id].append(record)
-        for tombstone in part.tombstones:
-            removed[tombstone.commit_id].append(EpisodeId(tombstone.episode_id))
-        for change in part.acl_changes:
-            amended[change.commit_id].append((EpisodeId(change.episode_id), Acl(change.acl)))
-        wanted = {record.body_sha256 for record in part.episodes}
-        for sha256, text in reading.bodies(warehouse, namespace, wanted).items():
-            texts[(namespace, sha256)] = text
+    rows = _read_window(warehouse, window)
     chunk = _Chunk()
     for row in window:
-        added = [_with_folded(folded, row, record) for record in episodes[row.commit_id]]
+        added = [_with_folded(folded, row, record) for record in rows.episodes[row.commit_id]]
         chunk.ledger.append(row)
         chunk.episodes.append(added)
-        chunk.removed.append(removed[row.commit_id])
-        chunk.amended.append(amended[row.commit_id] if row.seq > folded.upto else [])
+        chunk.removed.append(rows.removed[row.commit_id])
+        chunk.amended.append(rows.amended[row.commit_id] if row.seq > folded.upto else [])
         chunk.bodies.extend(
-            (texts[(row.scope, record.body_sha256)], types.named(record.episode_type).unit)
+            (rows.texts[(row.scope, record.body_sha256)], types.named(record.episode_type).unit)
             for record in added
         )
         if len(chunk.bodies) >= CHUNK_EPISODES or len(chunk.ledger) >= CHUNK_EPISODES:
@@ -231,7 +248,7 @@ def _write(
         head,
         seq=Seq(last.ledger.seq),
         chain_hash=last.chain_hash,
-        committed_at=last.ledger.committed_at,
+        committed_at=Micros(last.ledger.committed_at),
         next_acl_set=acl.next_number,
     )
     advance(

@@ -143,7 +143,7 @@ class Committer:
                 logger.warning("a landing could not write its files: %s", error)
                 self._answer(batch, [Refused(storage_unavailable(error))] * len(batch))
                 return
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 -- the bad write must be found and refused
                 if len(batch) > 1:
                     half = len(batch) // 2
                     self._land(batch[:half])
@@ -242,7 +242,7 @@ def storage_unavailable(error: OSError) -> StorageUnavailable:
 def _refusal(error: Exception) -> Refused:
     if isinstance(error, AmpUpError):
         return Refused(error)
-    logger.exception("a write was refused alone", exc_info=error)
+    logger.error("a write was refused alone", exc_info=error)
     if isinstance(error, psycopg.DataError):
         message = "The store cannot hold a value of this write; nothing of it was stored."
         return Refused(RefusedRow(message))

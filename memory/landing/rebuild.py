@@ -59,15 +59,18 @@ def rebuild_index(
         RebuildRunning: another one runs.
     """
     began = perf_counter()
-    with index.connect(application="rebuild guard") as guard, _alone(guard, warehouse):
-        with index.connect(application="rebuild") as connection:
-            ensure_index(connection)
-            with connection.cursor() as cursor:
-                begun = building_generations(cursor)
-            for generation in begun:
-                drop_generation(connection, generation)
-            head = _build(connection, warehouse, types, progress)
-            head = _flip(connection, warehouse, types, head, clock)
+    with (
+        index.connect(application="rebuild guard") as guard,
+        _alone(guard, warehouse),
+        index.connect(application="rebuild") as connection,
+    ):
+        ensure_index(connection)
+        with connection.cursor() as cursor:
+            begun = building_generations(cursor)
+        for generation in begun:
+            drop_generation(connection, generation)
+        head = _build(connection, warehouse, types, progress)
+        head = _flip(connection, warehouse, types, head, clock)
     return RebuildReport(head.generation, head.seq, perf_counter() - began)
 
 

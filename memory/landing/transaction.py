@@ -196,7 +196,7 @@ class Landing:
             head,
             seq=Seq(last.ledger.seq),
             chain_hash=last.chain_hash,
-            committed_at=last.ledger.committed_at,
+            committed_at=Micros(last.ledger.committed_at),
             next_acl_set=self._acl.next_number,
         )
 

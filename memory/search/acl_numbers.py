@@ -85,7 +85,6 @@ class AclNumbers:
         self._newly_used = {}
 
     def _write_bitmaps(self, cursor: psycopg.Cursor) -> None:
-        numbers = {number for _, number in self._newly_used}
         acls = {number: acl for acl, number in (self._numbers | self._new).items()}
         added: dict[tuple[int, str], list[int]] = {}
         for scope_id, number in self._newly_used:

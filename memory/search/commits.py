@@ -7,6 +7,7 @@ import psycopg
 from ampup_site.kernel.clock import Micros
 from memory.domain.read_context import ReadContext
 from memory.search import ddl
+from memory.search.heads import Head
 from memory.search.lineage_sql import lineage_condition
 
 
@@ -26,9 +27,7 @@ class Commit:
     chain_hash: str
 
 
-def read_log(
-    cursor: psycopg.Cursor, context: ReadContext, *, limit: int
-) -> tuple[Commit, ...]:
+def read_log(cursor: psycopg.Cursor, context: ReadContext, *, limit: int) -> tuple[Commit, ...]:
     """Return the newest commits on the lineage, newest first."""
     if context.scope_id is None:
         return ()
@@ -47,3 +46,12 @@ def read_log(
         params,
     ).fetchall()
     return tuple(Commit(*row) for row in rows)
+
+
+def commit_at_head(cursor: psycopg.Cursor, head: Head) -> str | None:
+    """Return the commit a generation has reached; None before the first."""
+    row = cursor.execute(
+        f"SELECT commit_id FROM {ddl.SCHEMA}.commits WHERE generation = %s AND seq = %s",
+        (head.generation, head.seq),
+    ).fetchone()
+    return row[0] if row else None

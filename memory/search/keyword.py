@@ -99,7 +99,7 @@ def _frequency(cursor: psycopg.Cursor, context: ReadContext, term: str) -> int:
     return int(row[0]) if row else 0
 
 
-def rarest_terms(terms: Sequence[str], statistics: Statistics) -> tuple[int, ...]:
+def rarest_terms(statistics: Statistics) -> tuple[int, ...]:
     """Return the places of the terms to look for: the rarest up while their matches fit the cap."""
     present = [place for place, count in enumerate(statistics.frequencies) if count]
     present.sort(key=lambda place: (statistics.frequencies[place], place))
@@ -129,7 +129,7 @@ def find_candidates(
         by_time: `DESC` or `ASC` takes the newest or oldest matches of all terms; None the best
             by their sum of idf over the rarest terms, newest first.
     """
-    places = rarest_terms(terms, statistics) if by_time is None else range(len(terms))
+    places = rarest_terms(statistics) if by_time is None else range(len(terms))
     if not places:
         return ()
     seen = visible_rows(context, "passage")

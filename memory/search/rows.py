@@ -86,7 +86,7 @@ class _Batch:
         record: EpisodeRecord,
         passages: tuple[IndexedPassage, ...],
     ) -> None:
-        acl_set_id = self.acl.number(record.acl)
+        acl_set_id = self.acl.number(Acl(record.acl))
         self.acl.use(scope_id, acl_set_id)
         lexemes = sum(passage.lexemes for passage in passages)
         key = (self.generation, scope_id, record.branch_id, ledger.seq, rid)

@@ -94,20 +94,26 @@ def stored_rows(
 ) -> dict[int, StoredRow]:
     """Return the episode rows of a range of seqs by rid."""
     cursor.execute(_ROWS, (generation, scope_id, *_range(from_seq, to_seq)))
-    return {
-        rid: StoredRow(
-            bytes(episode).hex(),
-            *fields,
-            tuple(about),
-            tuple(tags),
-            meta,
-            bytes(sha256).hex(),
-            passages,
-            tuple(acl),
-            gone,
+    rows: dict[int, StoredRow] = {}
+    for rid, episode, *plain, about, tags, meta, sha256, passages, acl, gone in cursor:
+        source, episode_type, document, occurred_at, recorded_at, author = plain
+        rows[rid] = StoredRow(
+            episode_id=bytes(episode).hex(),
+            source=source,
+            episode_type=episode_type,
+            document=document,
+            occurred_at=occurred_at,
+            recorded_at=recorded_at,
+            author=author,
+            about=tuple(about),
+            tags=tuple(tags),
+            meta=meta,
+            body_sha256=bytes(sha256).hex(),
+            passages=passages,
+            acl=tuple(acl),
+            gone_seq=gone,
         )
-        for rid, episode, *fields, about, tags, meta, sha256, passages, acl, gone in cursor
-    }
+    return rows
 
 
 def stored_passages(

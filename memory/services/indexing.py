@@ -54,13 +54,9 @@ def status(engine: Engine, caller: Caller, scope: Scope) -> IndexStatus:
         head = live_head(cursor)
         counts = None
         if allows(caller.role, Action.INDEX_STATUS_COUNTS):
-            row = cursor.execute(
-                "SELECT commit_id FROM ampup_index.commits WHERE generation = %s AND seq = %s",
-                (head.generation, head.seq),
-            ).fetchone()
             tail = tail_length(cursor, head)
             counts = IndexCounts(
-                applied=row[0] if row else None,
+                applied=commit_at_head(cursor, head),
                 pending=pending_passages(cursor, head),
                 tail=tail,
                 tail_long=tail > TAIL_LIMIT,

@@ -21,11 +21,9 @@ class Log:
     commits: tuple[Commit, ...]
 
 
-def verify(
-    engine: Engine, *, progress: Callable[[int, int], None] | None = None
-) -> LedgerReport:
+def verify(engine: Engine, *, progress: Callable[[int, int], None] | None = None) -> LedgerReport:
     """Prove the chain and every commit's rows from the files; Postgres' rows are not read."""
-    return verify_ledger(engine.warehouse, progress=progress or (lambda done, total: None))
+    return verify_ledger(engine.warehouse, progress=progress or _silent)
 
 
 def head(engine: Engine) -> Anchor:
@@ -45,3 +43,7 @@ def log(engine: Engine, caller: Caller, scope: Scope, *, limit: int = 20) -> Log
     with engine.index.reading() as cursor:
         context = open_scope(engine, cursor, caller, scope, action=Action.LOG)
         return Log(read_log(cursor, context, limit=limit))
+
+
+def _silent(done: int, total: int) -> None:
+    del done, total

@@ -1,6 +1,6 @@
 """Finds passages by keyword: candidates from the index, ranked by BM25 over what is visible."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 import psycopg
@@ -49,7 +49,7 @@ class PassageQuery:
     text: str
     k: int = 10
     order: Order = "relevance"
-    filters: EpisodeFilters = EpisodeFilters()
+    filters: EpisodeFilters = field(default_factory=EpisodeFilters)
 
 
 @dataclass(frozen=True, slots=True)
