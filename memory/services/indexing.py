@@ -10,6 +10,7 @@ from memory.domain.analyzer import FINGERPRINT
 from memory.engine import Engine
 from memory.landing.rebuild import RebuildReport, rebuild_index
 from memory.landing.verify import VerifyReport, verify_index
+from memory.search.commits import commit_at_head
 from memory.search.heads import live_head
 from memory.search.upkeep import TAIL_LIMIT, pending_passages, tail_length
 from memory.services.access import open_scope
