@@ -3,10 +3,10 @@
 Source: specification, section 8; its vector is a test.
 """
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import fields
 from functools import cache
-from typing import Final
+from typing import Final, cast
 
 from ampup_site.kernel.canonical import Canonical, canonical_json, sha256_hex
 from memory.domain.records import Evidence, LedgerRecord, ScopeRecord
@@ -66,8 +66,8 @@ def _record_hash(record: ScopeRecord) -> str:
 
 
 @cache
-def _names(kind: type[object]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))  # type: ignore[arg-type]
+def _names(kind: Hashable) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(cast("type[ScopeRecord]", kind)))
 
 
 def _canonical(value: object) -> Canonical:

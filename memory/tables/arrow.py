@@ -73,8 +73,8 @@ def from_arrow(record: type[R], rows: pa.Table | pa.RecordBatch) -> Iterator[R]:
 def _values(column: pa.ChunkedArray | pa.Array) -> list[Any]:
     kind = column.type
     if pa.types.is_timestamp(kind):
-        return column.cast(pa.timestamp("us", "UTC")).cast(pa.int64()).to_pylist()
-    values = column.to_pylist()
+        column = column.cast(pa.timestamp("us", "UTC")).cast(pa.int64())
+    values: list[Any] = column.to_pylist()
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return [_tuple(value) for value in values]
     return values

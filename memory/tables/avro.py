@@ -5,7 +5,7 @@ landing costs, so they go through a compiled one, with the schemas pyiceberg def
 """
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final
@@ -119,7 +119,7 @@ def list_bytes(
 def read_manifest(content: bytes, manifest: Manifest) -> list[DataFile]:
     """Return the live files of a manifest; what it leaves out is inherited from the list."""
     files = []
-    for entry in fastavro.reader(io.BytesIO(content)):
+    for entry in _records(content):
         if entry["status"] not in {ADDED, EXISTING}:
             continue
         held = entry["data_file"]
@@ -153,8 +153,12 @@ def read_list(content: bytes) -> list[Manifest]:
             added_rows=held["added_rows_count"],
             existing_rows=held["existing_rows_count"],
         )
-        for held in fastavro.reader(io.BytesIO(content))
+        for held in _records(content)
     ]
+
+
+def _records(content: bytes) -> Iterator[Any]:
+    yield from fastavro.reader(io.BytesIO(content))
 
 
 def landed(files: Sequence[DataFile], *, sequence: int, snapshot_id: int) -> list[DataFile]:

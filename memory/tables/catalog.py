@@ -65,16 +65,16 @@ def move_pointer(
         LedgerConflict: somebody else moved it.
     """
     namespace, table = key
-    cursor = (
-        connection.execute(
-            "UPDATE public.iceberg_tables SET metadata_location = %s, previous_metadata_location = %s"
+    if before is None:
+        cursor = _create(connection, key, after)
+    else:
+        cursor = connection.execute(
+            "UPDATE public.iceberg_tables"
+            " SET metadata_location = %s, previous_metadata_location = %s"
             " WHERE catalog_name = %s AND table_namespace = %s AND table_name = %s"
             " AND metadata_location = %s",
             (after, before, CATALOG, namespace, table, before),
         )
-        if before is not None
-        else _create(connection, key, after)
-    )
     if cursor.rowcount != 1:
         message = f"Table {namespace}.{table} was moved by somebody else."
         raise LedgerConflict(message)

@@ -5,20 +5,17 @@ merge tree, so each row is rewritten once a class. Rewriting happens outside eve
 swap takes the landing lock for one pointer and gives up if a file is no longer there.
 """
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import psycopg
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ampup_site.kernel.failpoints import reach
 from memory.tables.avro import DataFile
 from memory.tables.catalog import TableKey, read_pointers
-from memory.tables.encode import write_rows
 from memory.tables.files import local_path
+from memory.tables.rewriting import rewrite
 from memory.tables.state import TableState, replace_files
 from memory.tables.warehouse import Warehouse
 
@@ -26,6 +23,8 @@ MIN_FILES: Final = 48
 """Small files of a class that are worth one rewrite: a scan pays about 1 ms for each."""
 
 _CLASS: Final = 32
+"""How many times larger the files of the next class are."""
+
 _SMALLEST: Final = 256 * 2**10
 TARGET_BYTES: Final = 128 * 2**20
 """Files of this size are left alone.  Source: storage design, section 8."""
@@ -51,41 +50,49 @@ def compact(
         chosen = files_to_compact(state.files(), min_files=min_files)
         if not chosen:
             return None
-        rows = pa.concat_tables(
-            [pq.read_table(local_path(file.path), partitioning=None) for file in chosen],
-            promote_options="default",
-        )
-        written = write_rows(warehouse.root, *key, rows)
+        written = rewrite(warehouse.root, *key, chosen)
         reach("compaction.rewritten")
         if not _swap(connection, warehouse, key, chosen, written):
             warehouse.files.remove([local_path(written.path)])
             return None
-    return Compaction(*key, files=len(chosen), rows=rows.num_rows)
+    return Compaction(*key, files=len(chosen), rows=written.rows)
 
 
 def files_to_compact(files: Sequence[DataFile], *, min_files: int) -> list[DataFile]:
-    """Return the oldest run of the lowest size class that has enough files, in order of age."""
-    classes: dict[int, list[DataFile]] = defaultdict(list)
-    for file in files:
-        size_class, limit = 0, _SMALLEST
-        while file.size >= limit:
-            size_class, limit = size_class + 1, limit * _CLASS
-        if file.size < TARGET_BYTES:
-            classes[size_class].append(file)
+    """Return a run of neighbours in age, of the lowest size class that fills one; else none.
+
+    Only neighbours are joined, so files keep the order of landing. Smaller files between those
+    of the class go along; what is left alone for its size ends a run.
+    """
+    classes = {_size_class(file) for file in files if file.size < TARGET_BYTES}
     for size_class in sorted(classes):
-        held = classes[size_class]
-        if len(held) < min_files:
-            continue
-        chosen: list[DataFile] = []
-        size = 0
-        for file in held:
-            if chosen and size + file.size > TARGET_BYTES:
-                break
-            chosen.append(file)
-            size += file.size
-        if len(chosen) > 1:
-            return chosen
+        for run in _runs(files, size_class):
+            if sum(1 for file in run if _size_class(file) == size_class) >= min_files:
+                return run
     return []
+
+
+def _runs(files: Sequence[DataFile], size_class: int) -> Iterator[list[DataFile]]:
+    """Yield the runs of neighbours up to a class, oldest first, each of at most a file's size."""
+    run: list[DataFile] = []
+    held = 0
+    for file in files:
+        fits = held + file.size <= TARGET_BYTES
+        if run and not (fits and _size_class(file) <= size_class):
+            yield run
+            run, held = [], 0
+        if _size_class(file) <= size_class:
+            run.append(file)
+            held += file.size
+    if run:
+        yield run
+
+
+def _size_class(file: DataFile) -> int:
+    size_class, limit = 0, _SMALLEST
+    while file.size >= limit:
+        size_class, limit = size_class + 1, limit * _CLASS
+    return size_class
 
 
 def _swap(

@@ -1,15 +1,16 @@
-"""Writes data files before any lock: Parquet with the layout's ids, and the bounds manifests need."""
+"""Writes data files before any lock: Parquet with the layout's ids, and bounds for manifests."""
 
 import secrets
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeAlias, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from pyiceberg.conversions import to_bytes
+from pyiceberg.types import PrimitiveType
 
 from memory.domain.records import (
     AclChangeRecord,
@@ -29,6 +30,9 @@ from memory.tables.layouts import BOUNDED, LAYOUTS
 ROW_GROUP: Final = 20_000
 _DICTIONARY_ROWS: Final = 64
 """Below so many rows a dictionary page costs more than it saves."""
+
+Extremes: TypeAlias = Mapping[str, tuple[Any, Any]]
+"""The least and greatest value of some columns, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,7 @@ class EncodedPart:
     """A scope's data files, written and not yet durable."""
 
     namespace: str
-    files: dict[str, DataFile] = field(default_factory=dict)
+    files: Mapping[str, DataFile]
 
 
 def data_folder(root: Path, *, namespace: str, table: str) -> Path:
@@ -78,45 +82,55 @@ def write_records(
 
 def write_rows(root: Path, namespace: str, table: str, rows: pa.Table) -> DataFile:
     """Write Arrow rows of a table as one data file."""
-    folder = data_folder(root, namespace=namespace, table=table) / "data"
-    path = folder / f"{secrets.token_hex(16)}.parquet"
-    content = _parquet(rows)
+    # Into memory first: a Python file as the sink doubles what a small file costs.
+    sink = pa.BufferOutputStream()
+    pq.write_table(rows, sink, row_group_size=ROW_GROUP, **writing(rows.num_rows))
+    content = sink.getvalue()
+    path = new_path(root, namespace, table)
     try:
         path.write_bytes(content)
     except FileNotFoundError:
-        folder.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-    lower, upper = _bounds(table, rows)
+    lower, upper = bounds(table, [extremes(rows)])
     return DataFile(location(path), rows.num_rows, content.size, lower, upper)
 
 
-def _parquet(rows: pa.Table) -> pa.Buffer:
-    # Into memory first: a Python file as the sink doubles what a small file costs.
-    sink = pa.BufferOutputStream()
-    pq.write_table(
-        rows,
-        sink,
-        compression="zstd",
-        row_group_size=ROW_GROUP,
-        use_dictionary=rows.num_rows > _DICTIONARY_ROWS,
-        write_statistics=["commit_id"],
-        store_schema=False,
-    )
-    return sink.getvalue()
+def new_path(root: Path, namespace: str, table: str) -> Path:
+    """Return a name for a data file that no other has."""
+    folder = data_folder(root, namespace=namespace, table=table) / "data"
+    return folder / f"{secrets.token_hex(16)}.parquet"
 
 
-def _bounds(table: str, rows: pa.Table) -> tuple[dict[int, bytes], dict[int, bytes]]:
-    lower, upper = {}, {}
-    layout = LAYOUTS[table]
+def writing(rows: int) -> dict[str, Any]:
+    """Return how Parquet is written, for so many rows."""
+    return {
+        "compression": "zstd",
+        "use_dictionary": rows > _DICTIONARY_ROWS,
+        "write_statistics": ["commit_id"],
+        "store_schema": False,
+    }
+
+
+def extremes(rows: pa.Table) -> Extremes:
+    """Return the least and greatest value of each column that manifests bound."""
+    found = {}
     for name in BOUNDED:
-        if name not in rows.column_names:
-            continue
-        number = layout.find_field(name).field_id
-        column = rows.column(name)
-        if pa.types.is_timestamp(column.type):
-            column = column.cast(pa.int64())
-        extremes = pc.min_max(column).as_py()
-        kind = layout.find_type(name)
-        lower[number] = to_bytes(kind, extremes["min"])
-        upper[number] = to_bytes(kind, extremes["max"])
+        if name in rows.column_names:
+            column = rows.column(name)
+            if pa.types.is_timestamp(column.type):
+                column = column.cast(pa.int64())
+            values = pc.min_max(column)
+            found[name] = (values["min"].as_py(), values["max"].as_py())
+    return found
+
+
+def bounds(table: str, parts: Sequence[Extremes]) -> tuple[dict[int, bytes], dict[int, bytes]]:
+    """Return the lower and upper bounds, by field id, of rows whose parts have these extremes."""
+    lower, upper = {}, {}
+    for name in parts[0]:
+        field = LAYOUTS[table].find_field(name)
+        kind = cast("PrimitiveType", field.field_type)
+        lower[field.field_id] = to_bytes(kind, min(part[name][0] for part in parts))
+        upper[field.field_id] = to_bytes(kind, max(part[name][1] for part in parts))
     return lower, upper

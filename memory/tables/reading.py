@@ -1,13 +1,11 @@
 """Reads rows back from the files: by commit, whole tables, bodies by hash, the ledger in order."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
+from itertools import chain
 from typing import TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
-from pyiceberg.conversions import from_bytes
-from pyiceberg.types import LongType, StringType
 
 from memory.domain.records import (
     AclChangeRecord,
@@ -19,12 +17,11 @@ from memory.domain.records import (
     ScopeRecord,
     TombstoneRecord,
 )
-from memory.tables.arrow import arrow_schema, from_arrow
+from memory.tables.arrow import from_arrow
 from memory.tables.avro import DataFile
-from memory.tables.catalog import read_pointers
+from memory.tables.catalog import TableKey, read_pointers
 from memory.tables.encode import ScopePart
-from memory.tables.files import local_path
-from memory.tables.layouts import LAYOUTS, LEDGER
+from memory.tables.scan import may_hold, read_file, rows_by_key, rows_of_commits, seq_bounds
 from memory.tables.state import TableState
 from memory.tables.warehouse import LEDGER_KEY, Warehouse
 
@@ -35,11 +32,9 @@ def ledger_rows(
     warehouse: Warehouse, *, from_seq: int = 1, to_seq: int | None = None
 ) -> Iterator[LedgerRecord]:
     """Yield the ledger's rows in order of seq; the table is read as it is at the first row."""
-    state = _state(warehouse, *LEDGER_KEY)
-    for file in state.files():
-        if not _reaches(file, from_seq=from_seq, to_seq=to_seq):
-            continue
-        rows = _read(file.path, "ledger")
+    files = _states(warehouse, LEDGER_KEY[0])[LEDGER_KEY].files()
+    for run in _runs_by_seq(files, from_seq=from_seq, to_seq=to_seq):
+        rows = pa.concat_tables([read_file(file.path, LEDGER_KEY[1]) for file in run])
         seqs = rows.column("seq")
         wanted = pc.greater_equal(seqs, from_seq)
         if to_seq is not None:
@@ -49,95 +44,102 @@ def ledger_rows(
 
 def read_part(warehouse: Warehouse, namespace: str, commit_ids: Collection[str]) -> ScopePart:
     """Return a scope's rows of these commits; of bodies, those the commits wrote."""
+    states = _states(warehouse, namespace)
+
+    def rows(record: type[R], table: str) -> tuple[R, ...]:
+        files = states[(namespace, table)].files()
+        found = rows_of_commits(files, table, commit_ids)
+        return tuple(chain.from_iterable(from_arrow(record, part) for part in found))
+
     return ScopePart(
         namespace=namespace,
-        episodes=tuple(_rows(warehouse, EpisodeRecord, namespace, "episodes", commit_ids)),
-        bodies=tuple(_rows(warehouse, BodyRecord, namespace, "bodies", commit_ids)),
-        facts=tuple(_rows(warehouse, FactRecord, namespace, "facts", commit_ids)),
-        tombstones=tuple(_rows(warehouse, TombstoneRecord, namespace, "tombstones", commit_ids)),
-        schemas=tuple(_rows(warehouse, SchemaRecord, namespace, "schemas", commit_ids)),
-        acl_changes=tuple(_rows(warehouse, AclChangeRecord, namespace, "acl_changes", commit_ids)),
+        episodes=rows(EpisodeRecord, "episodes"),
+        bodies=rows(BodyRecord, "bodies"),
+        facts=rows(FactRecord, "facts"),
+        tombstones=rows(TombstoneRecord, "tombstones"),
+        schemas=rows(SchemaRecord, "schemas"),
+        acl_changes=rows(AclChangeRecord, "acl_changes"),
     )
 
 
 def tombstones(warehouse: Warehouse, namespace: str) -> Iterator[TombstoneRecord]:
     """Yield all of a scope's tombstones, landed or not."""
-    return _rows(warehouse, TombstoneRecord, namespace, "tombstones", None)
+    return _all_rows(warehouse, TombstoneRecord, namespace, "tombstones")
 
 
 def acl_changes(warehouse: Warehouse, namespace: str) -> Iterator[AclChangeRecord]:
     """Yield all of a scope's amendments, landed or not."""
-    return _rows(warehouse, AclChangeRecord, namespace, "acl_changes", None)
+    return _all_rows(warehouse, AclChangeRecord, namespace, "acl_changes")
 
 
-def bodies(warehouse: Warehouse, namespace: str, sha256s: Collection[str]) -> dict[str, str]:
+def bodies(
+    warehouse: Warehouse,
+    namespace: str,
+    sha256s: Collection[str],
+    *,
+    near: Collection[str] = (),
+) -> dict[str, str]:
     """Return the texts of these bodies, from rows or blobs.
 
-    Files are read newest first and only until all are found, so the bodies of late commits
-    cost no walk through old ones.
+    Args:
+        near: commits that most likely wrote them; files that may hold rows of those are read
+            first, then the others from the newest, and only until all are found.
     """
     wanted = set(sha256s)
     texts: dict[str, str] = {}
     if not wanted:
         return texts
-    for file in reversed(_state(warehouse, namespace, "bodies").files()):
-        rows = _read(file.path, "bodies", columns=["sha256", "body", "blob"])
-        rows = rows.filter(pc.is_in(rows.column("sha256"), pa.array(sorted(wanted))))
-        columns = (rows.column(name).to_pylist() for name in ("sha256", "body", "blob"))
-        for sha256, body, blob in zip(*columns, strict=True):
-            texts[sha256] = body if blob is None else warehouse.files.read_blob(blob, sha256=sha256)
+    columns = ["sha256", "body", "blob"]
+    key = (namespace, "bodies")
+    for file in _nearest_first(_states(warehouse, namespace)[key].files(), near):
+        for rows in rows_by_key(file, key="sha256", wanted=wanted, columns=columns):
+            values = (rows.column(name).to_pylist() for name in columns)
+            for sha256, body, blob in zip(*values, strict=True):
+                texts[sha256] = (
+                    body if blob is None else warehouse.files.read_blob(blob, sha256=sha256)
+                )
         wanted -= texts.keys()
         if not wanted:
             break
     return texts
 
 
-def _rows(
-    warehouse: Warehouse,
-    record: type[R],
-    namespace: str,
-    table: str,
-    commit_ids: Collection[str] | None,
-) -> Iterator[R]:
-    state = _state(warehouse, namespace, table)
-    wanted = None if commit_ids is None else pa.array(sorted(commit_ids), pa.string())
-    for file in state.files():
-        if commit_ids is not None and not _may_hold(file, table, commit_ids):
-            continue
-        rows = _read(file.path, table)
-        if wanted is not None:
-            rows = rows.filter(pc.is_in(rows.column("commit_id"), wanted))
-        yield from from_arrow(record, rows)
+def _all_rows(warehouse: Warehouse, record: type[R], namespace: str, table: str) -> Iterator[R]:
+    for file in _states(warehouse, namespace)[(namespace, table)].files():
+        yield from from_arrow(record, read_file(file.path, table))
 
 
-def _may_hold(file: DataFile, table: str, commit_ids: Collection[str]) -> bool:
-    number = LAYOUTS[table].find_field("commit_id").field_id
-    if number not in file.lower:
-        return True
-    low = from_bytes(StringType(), file.lower[number])
-    high = from_bytes(StringType(), file.upper[number])
-    return any(low <= commit_id <= high for commit_id in commit_ids)
+def _nearest_first(files: list[DataFile], near: Collection[str]) -> list[DataFile]:
+    ordered = sorted(near)
+    newest_first = list(reversed(files))
+    newest_first.sort(key=lambda file: not may_hold(file, "bodies", ordered))
+    return newest_first
 
 
-def _reaches(file: DataFile, *, from_seq: int, to_seq: int | None) -> bool:
-    number = LAYOUTS[LEDGER].find_field("seq").field_id
-    if number not in file.lower:
-        return True
-    low = from_bytes(LongType(), file.lower[number])
-    high = from_bytes(LongType(), file.upper[number])
-    return high >= from_seq and (to_seq is None or low <= to_seq)
+def _runs_by_seq(
+    files: list[DataFile], *, from_seq: int, to_seq: int | None
+) -> Iterator[list[DataFile]]:
+    """Yield the ledger's files in order of seq; files that overlap come together."""
+    bounded = []
+    for file in files:
+        low, high = seq_bounds(file) or (1, 2**62)
+        if high >= from_seq and (to_seq is None or low <= to_seq):
+            bounded.append((low, high, file))
+    bounded.sort(key=lambda held: held[:2])
+    run: list[DataFile] = []
+    reached = 0
+    for low, high, file in bounded:
+        if run and low > reached:
+            yield run
+            run = []
+        run.append(file)
+        reached = max(reached, high)
+    if run:
+        yield run
 
 
-def _read(path: str, table: str, *, columns: list[str] | None = None) -> pa.Table:
-    """Read a data file; columns that came after it was written are null."""
-    rows = pq.read_table(local_path(path), columns=columns, partitioning=None)
-    for field in arrow_schema(table):
-        if field.name not in rows.column_names and (columns is None or field.name in columns):
-            rows = rows.append_column(field, pa.nulls(rows.num_rows, field.type))
-    return rows
-
-
-def _state(warehouse: Warehouse, namespace: str, table: str) -> TableState:
+def _states(warehouse: Warehouse, namespace: str) -> Mapping[TableKey, TableState]:
+    """Return the tables of a namespace, all as they are at one moment."""
     with warehouse.connected() as connection:
         pointers = read_pointers(connection, [namespace])
-    return warehouse.state((namespace, table), pointers)
+    return warehouse.states(namespace, pointers)

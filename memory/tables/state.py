@@ -43,7 +43,8 @@ class TableState:
         version: the number in the metadata file's name.
         metadata: Iceberg's metadata as JSON, never changed in place.
         manifests: oldest first.
-        entries: the data files of manifests that are known; others are read when needed.
+        entries: the data files of manifests, by path: a memo of immutable files, filled as
+            they are read.
     """
 
     namespace: str
@@ -54,7 +55,7 @@ class TableState:
     version: int
     metadata: Mapping[str, Any]
     manifests: tuple[Manifest, ...]
-    entries: Mapping[str, tuple[DataFile, ...]]
+    entries: dict[str, tuple[DataFile, ...]]
 
     @property
     def sequence(self) -> int:
@@ -80,6 +81,7 @@ class TableState:
         known = self.entries.get(manifest.path)
         if known is None:
             known = tuple(read_manifest(local_path(manifest.path).read_bytes(), manifest))
+            self.entries[manifest.path] = known
         return known
 
     def files(self) -> list[DataFile]:
@@ -137,13 +139,27 @@ def new_table(namespace: str, table: str, *, folder: Path, layout: Schema) -> Ta
     )
 
 
-def load_table(namespace: str, table: str, *, folder: Path, layout: Schema, at: str) -> TableState:
-    """Read the state that a metadata file describes."""
+def load_table(
+    namespace: str,
+    table: str,
+    *,
+    folder: Path,
+    layout: Schema,
+    at: str,
+    before: TableState | None = None,
+) -> TableState:
+    """Read the state that a metadata file describes.
+
+    Args:
+        before: a version that was in memory; what it knows of manifests is taken over, so that
+            processes that alternate do not read each other's manifests again and again.
+    """
     metadata = orjson.loads(local_path(at).read_bytes())
     manifests: tuple[Manifest, ...] = ()
     for snapshot in metadata["snapshots"]:
         if snapshot["snapshot-id"] == metadata.get("current-snapshot-id"):
             manifests = tuple(read_list(local_path(snapshot["manifest-list"]).read_bytes()))
+    known = before.entries if before else {}
     return TableState(
         namespace=namespace,
         table=table,
@@ -152,8 +168,8 @@ def load_table(namespace: str, table: str, *, folder: Path, layout: Schema, at: 
         location=at,
         version=version_of(at),
         metadata=metadata,
-        manifests=tuple(sorted(manifests, key=lambda manifest: manifest.sequence)),
-        entries={},
+        manifests=tuple(sorted(manifests, key=lambda manifest: manifest.min_sequence)),
+        entries={held.path: known[held.path] for held in manifests if held.path in known},
     )
 
 
@@ -291,7 +307,7 @@ def _next_version(
     state: TableState,
     *,
     manifests: tuple[Manifest, ...],
-    entries: Mapping[str, tuple[DataFile, ...]],
+    entries: dict[str, tuple[DataFile, ...]],
     written: Sequence[tuple[Path, bytes]],
     snapshot_id: int,
     operation: str,

@@ -116,4 +116,3 @@ def _files(folder: Path) -> Iterator[tuple[Path, int]]:
     for part in ("data", "metadata"):
         for path in (folder / part).glob("*"):
             yield path, path.stat().st_mtime_ns // 1000
-

@@ -36,7 +36,7 @@ class LedgerReport:
 
 
 def verify_ledger(
-    warehouse: Warehouse, *, progress: Callable[[int, int], None] = lambda done, total: None
+    warehouse: Warehouse, *, progress: Callable[[int, int], None] = lambda _done, _total: None
 ) -> LedgerReport:
     """Read every row of the ledger and of the tables it speaks of, from their files.
 
@@ -57,7 +57,8 @@ def verify_ledger(
         found = _payload_faults(warehouse, window)
         rows += found.rows
         faults.extend(found.faults[: _NAMED - len(faults)])
-        progress(window[-1].seq, total)
+        if progress is not None:
+            progress(window[-1].seq, total)
     seen = before.seq if before else 0
     if seen != total:
         faults.append(f"the ledger says it reaches {total} and ends at {seen}")

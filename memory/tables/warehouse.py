@@ -29,7 +29,7 @@ from memory.tables.catalog import (
 )
 from memory.tables.encode import EncodedPart, ScopePart, data_folder, write_records
 from memory.tables.files import Files, local_path
-from memory.tables.layouts import LAYOUTS, LEDGER, LEDGER_NAMESPACE
+from memory.tables.layouts import LAYOUTS, LEDGER, LEDGER_NAMESPACE, SCOPE_TABLES
 from memory.tables.state import StagedTable, TableState, append, load_table, new_table
 
 LEDGER_KEY: Final = (LEDGER_NAMESPACE, LEDGER)
@@ -179,9 +179,14 @@ class Warehouse:
             held = self._states.get(key)
         if held is not None and held.location == at:
             return held
-        state = load_table(namespace, table, folder=folder, layout=layout, at=at)
+        state = load_table(namespace, table, folder=folder, layout=layout, at=at, before=held)
         self.keep(state)
         return state
+
+    def states(self, namespace: str, pointers: dict[TableKey, str]) -> dict[TableKey, TableState]:
+        """Return all tables a namespace has or may get."""
+        names = (LEDGER,) if namespace == LEDGER_NAMESPACE else tuple(SCOPE_TABLES)
+        return {(namespace, table): self.state((namespace, table), pointers) for table in names}
 
     def write_blob(self, namespace: str, sha256: str, body: bytes) -> str:
         """Store a long body beside the tables; return its place under the warehouse."""
