@@ -3,10 +3,8 @@
 Source: specification, section 8; its vector is a test.
 """
 
-from collections.abc import Hashable, Iterable
-from dataclasses import fields
-from functools import cache
-from typing import Final, cast
+from collections.abc import Iterable
+from typing import Final
 
 from ampup_site.kernel.canonical import Canonical, canonical_json, sha256_hex
 from memory.domain.records import Evidence, LedgerRecord, ScopeRecord
@@ -60,14 +58,8 @@ def chain_fault(before: LedgerRecord | None, row: LedgerRecord) -> str | None:
 
 
 def _record_hash(record: ScopeRecord) -> str:
-    kind: type[object] = type(record)
-    values = {name: _canonical(getattr(record, name)) for name in _names(kind)}
-    return sha256_hex(canonical_json(values))
-
-
-@cache
-def _names(kind: Hashable) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(cast("type[ScopeRecord]", kind)))
+    names = record.__dataclass_fields__
+    return sha256_hex(canonical_json({name: _canonical(getattr(record, name)) for name in names}))
 
 
 def _canonical(value: object) -> Canonical:
