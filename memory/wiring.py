@@ -24,6 +24,7 @@ from memory.tables.warehouse import Warehouse
 _TYPES: Final = Path(__file__).resolve().parent.parent / "schemas" / "episode_types.json"
 _lock = threading.Lock()
 _engine: Engine | None = None
+_mover: Mover | None = None
 
 
 def engine() -> Engine:
@@ -36,10 +37,14 @@ def engine() -> Engine:
     return _engine
 
 
-def mover() -> Mover:
-    """Return a new mover over the engine; a server starts one and closes it before the engine."""
+def start_mover() -> None:
+    """Start the thread that keeps index and tables quick to read; a server does, once."""
+    global _mover  # noqa: PLW0603
     held = engine()
-    return Mover(index=held.index, warehouse=held.warehouse, clock=held.clock)
+    with _lock:
+        if _mover is None:
+            _mover = Mover(index=held.index, warehouse=held.warehouse, clock=held.clock)
+            _mover.start()
 
 
 def close_engine() -> None:
