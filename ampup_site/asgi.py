@@ -32,7 +32,7 @@ class Root:
 
     def __init__(self) -> None:
         self._mcp = build_mcp_app()
-        self._web = Surrounded(ASGIHandler())
+        self._web = Surrounded(ASGIHandler())  # type: ignore[arg-type]  # its scope is a dict
 
     async def __call__(self, scope: Event, receive: Receive, send: Send) -> None:
         """Answer one request, or span the server's life."""

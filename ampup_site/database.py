@@ -10,6 +10,7 @@ import psycopg
 from django.conf import settings
 from django.core.management import call_command
 from django.db import connection, connections
+from django.db.backends.postgresql.base import DatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
 
 from ampup_site.postgres.local import LocalPostgres, attach
@@ -66,7 +67,7 @@ def close_all() -> None:
         wiring.close_engine()
     for each in connections.all(initialized_only=True):
         each.close()
-        if each.pool is not None:
+        if isinstance(each, DatabaseWrapper) and each.pool is not None:
             each.close_pool()
 
 

@@ -52,7 +52,7 @@ def run(words: Sequence[str]) -> int:
     if app is None:
         sys.stderr.write(f"error: there is no command {name!r}; `ampup-memory --help` lists them\n")
         return 2
-    command: Any = app if not isinstance(app, str) else load_command_class(app, name)
+    command: Any = load_command_class(app, name)
     command._called_from_command_line = True  # wrong words then end in usage, exit code 2
     parser = command.create_parser("ampup-memory", name)
     options = vars(parser.parse_args(list(words[1:])))

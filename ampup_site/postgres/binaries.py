@@ -72,8 +72,7 @@ class Binaries:
         return entry.pw_uid, entry.pw_gid
 
     def _run(self, command: Sequence[str], *, cwd: Path) -> "subprocess.CompletedProcess[str]":
-        ids = self.ids()
-        become = {} if ids is None else {"user": ids[0], "group": ids[1], "extra_groups": []}
+        user, group = self.ids() or (None, None)
         environment = {
             name: value for name, value in os.environ.items() if not name.startswith("PG")
         }
@@ -87,7 +86,9 @@ class Binaries:
             errors="replace",
             check=False,
             timeout=300,
-            **become,  # type: ignore[arg-type]
+            user=user,
+            group=group,
+            extra_groups=None if user is None else (),
         )
 
 
