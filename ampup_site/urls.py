@@ -1,0 +1,88 @@
+"""All HTTP routes but MCP's, each with and without a trailing slash and never a redirect."""
+
+from collections.abc import Callable, Coroutine, Sequence
+from functools import wraps
+from inspect import iscoroutinefunction
+from typing import Any, Final, TypeAlias, cast
+
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, URLResolver, include, path, re_path
+from ninja import NinjaAPI
+
+from ampup_site.health import healthz, readyz, server_version
+from ampup_site.http_errors import install, method_not_allowed
+from memory.api.routes import ROUTERS
+
+View: TypeAlias = Callable[..., Coroutine[Any, Any, HttpResponse]]
+
+
+def build_api() -> NinjaAPI:
+    """Return the verb-shaped REST API; what it serves is documented at /openapi.json."""
+    api = NinjaAPI(
+        title="AmpUp Memory", version=server_version(), docs_url=None, urls_namespace="rest"
+    )
+    install(api)
+    for router in ROUTERS:
+        api.add_router("", router)
+    return api
+
+
+def _offering(view: View, methods: Sequence[str] | None) -> View:
+    """Return a view that refuses other methods in the one envelope.
+
+    Args:
+        methods: what it offers; None where the view itself answers 405.
+    """
+
+    @wraps(view)
+    async def offering(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+        if methods is not None and request.method not in methods:
+            return method_not_allowed(request, methods)
+        response = await view(request, *args, **kwargs)
+        if response.status_code == 405:
+            return method_not_allowed(request, response["Allow"].split(", "))
+        return response
+
+    return offering
+
+
+def _as_async(view: Callable[..., HttpResponse]) -> View:
+    async def as_async(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+        return view(request, *args, **kwargs)
+
+    return as_async
+
+
+def _both_ways(patterns: Sequence[URLPattern | URLResolver]) -> list[URLPattern]:
+    """Return ninja's patterns, each also with a trailing slash."""
+    both: list[URLPattern] = []
+    for pattern in patterns:
+        route = str(pattern.pattern)
+        view = cast("URLPattern", pattern).callback
+        if not route:
+            both.append(path("", view, name=cast("URLPattern", pattern).name))
+        elif iscoroutinefunction(view):
+            both += _two(route, _offering(cast("View", view), None))
+        else:  # the document at /openapi.json is made once and then kept: no thread is needed
+            both += _two(route, _offering(_as_async(view), ("GET",)))
+    return both
+
+
+def _two(route: str, view: View) -> list[URLPattern]:
+    return [path(route, view), path(f"{route}/", view)]
+
+
+_api: Final = build_api()
+_patterns, _app, _namespace = _api.urls
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    re_path(r"^healthz/?\Z", _offering(healthz, ("GET", "HEAD")), name="healthz"),
+    re_path(r"^readyz/?\Z", _offering(readyz, ("GET", "HEAD")), name="readyz"),
+    path("", include("accounts.api.urls")),
+    path("", include((_both_ways(_patterns), _app), namespace=_namespace)),
+]
+
+handler400 = "ampup_site.http_errors.bad_request"
+handler403 = "ampup_site.http_errors.forbidden"
+handler404 = "ampup_site.http_errors.not_found"
+handler500 = "ampup_site.http_errors.server_error"
