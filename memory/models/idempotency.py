@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 from django.db import models
+from typing_extensions import override
 
 
 class IdempotencyRow(models.Model):
@@ -25,6 +26,7 @@ class IdempotencyRow(models.Model):
             models.UniqueConstraint(fields=["owner", "key"], name="idempotency_owner_key"),
         ]
 
+    @override
     def __str__(self) -> str:
         """Return whose key it is, without the key."""
         return f"a key of {self.owner}"
