@@ -1,0 +1,169 @@
+"""A request's JSON to a strict, closed shape: one parse, and every fault named by its place."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Final, NoReturn, TypeVar
+
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails
+
+from ampup_site.kernel.errors import AmpUpError, BadRequest, TooLarge, Validation
+
+_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
+_SHOWN: Final = 60
+
+
+class Body(BaseModel):
+    """A shape that takes its own fields alone, each in its own JSON type; null is left out.
+
+    `nested` names the shapes of lists, `later` the fields that this version does not serve.
+    """
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, populate_by_name=True)
+
+    nested: ClassVar[Mapping[str, type["Body"]]] = {}
+    later: ClassVar[frozenset[str]] = frozenset()
+    malformed: ClassVar[type[AmpUpError]] = BadRequest
+    invalid: ClassVar[type[AmpUpError]] = Validation
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """Return the names of the fields as JSON has them."""
+        return tuple(field.alias or name for name, field in cls.model_fields.items())
+
+
+Shape = TypeVar("Shape", bound=Body)
+
+
+def read_json(request: HttpRequest, *, limit: int) -> object:
+    """Return the request's JSON value.
+
+    Raises:
+        BadRequest: it is no JSON in UTF-8, names a key twice, or holds text no store keeps.
+        TooLarge: it is over `limit` bytes, which is known before anything is parsed.
+    """
+    if request.content_type != "application/json":
+        raise BadRequest("content-type must be application/json.", field="content-type")
+    if request.headers.get("content-encoding", "identity").lower() != "identity":
+        raise BadRequest("The body must not be compressed.", field="content-encoding")
+    content = read_content(request, limit=limit)
+    try:
+        value: object = _DECODER.decode(content.decode())
+    except (ValueError, RecursionError):
+        message = "The body must be JSON in UTF-8, not nested deeply, every number in range."
+        raise BadRequest(message) from None
+    if b"\\u" in content:
+        _refuse_unstorable(value, "")
+    return value
+
+
+def read_shape(value: object, shape: type[Shape]) -> Shape:
+    """Return a JSON value as `shape`.
+
+    Raises:
+        AmpUpError: of the shape's class for malformed values: no object, or a field it does not
+            know; of its class for invalid ones: a field is missing or of another type.
+    """
+    try:
+        return shape.model_validate(value)
+    except ValidationError as error:
+        _refuse(error.errors(include_url=False), shape)
+
+
+def read_content(request: HttpRequest, *, limit: int) -> bytes:
+    """Return the request's bytes.
+
+    Raises:
+        TooLarge: there are more than `limit`.
+    """
+    message = f"The body must be at most {limit} bytes; send less at once."
+    length = request.headers.get("content-length", "")
+    if length.isdecimal() and int(length[:20]) > limit:
+        raise TooLarge(message)
+    try:
+        content = request.body
+    except RequestDataTooBig:
+        raise TooLarge(message) from None
+    if len(content) > limit:
+        raise TooLarge(message)
+    return content
+
+
+def _unrepeated(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise BadRequest("The body names a key of one object twice; name it once.")
+    return fields
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    message = f"{name} is no number of JSON"
+    raise ValueError(message)
+
+
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=_unrepeated, parse_constant=_refuse_constant)
+
+
+def _refuse_unstorable(value: object, place: str) -> None:
+    """Refuse a NUL or half a surrogate pair, which only an escape can have brought here."""
+    if isinstance(value, str):
+        if _UNSTORABLE.search(value):
+            message = f"`{place}` must not hold U+0000 or half a surrogate pair; take it out."
+            raise BadRequest(message, field=place or None)
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            if _UNSTORABLE.search(name):
+                raise BadRequest("A field's name must not hold U+0000 or half a surrogate pair.")
+            _refuse_unstorable(item, f"{place}.{name}" if place else name)
+    elif isinstance(value, list):
+        for n, item in enumerate(value):
+            _refuse_unstorable(item, f"{place}[{n}]")
+
+
+def _refuse(faults: Sequence[ErrorDetails], shape: type[Body]) -> NoReturn:
+    fault = next((one for one in faults if one["type"] == "extra_forbidden"), faults[0])
+    place = _place(fault["loc"])
+    if fault["type"] == "extra_forbidden":
+        _refuse_unknown(str(fault["loc"][-1]), place, _shape_at(fault["loc"], shape))
+    if not place:
+        raise shape.malformed("The body must be one JSON object.")
+    details: dict[str, Any] = {_place(one["loc"]): one["msg"] for one in faults[:20]}
+    message = f"`{place}` cannot be taken: {fault['msg']}."
+    raise shape.invalid(message, field=place, detail=details)
+
+
+def _refuse_unknown(name: str, place: str, shape: type[Body]) -> NoReturn:
+    field = place[: _SHOWN * 2]
+    if name in shape.later:
+        message = f"`{name}` is not served by this version; leave it out."
+        raise shape.malformed(message, field=field)
+    known = ", ".join(shape.names())
+    message = f"{name[:_SHOWN]!a} is no field here; the fields are {known}."
+    raise shape.malformed(message, field=field)
+
+
+def _shape_at(location: Sequence[int | str], shape: type[Body]) -> type[Body]:
+    for part in location[:-1]:
+        if isinstance(part, str):
+            shape = shape.nested.get(part, shape)
+    return shape
+
+
+def _place(location: Sequence[int | str]) -> str:
+    """Return a place as callers write it, like `episodes[3].source`.
+
+    The names that pydantic gives the branches of a union are no part of it.
+    """
+    place = ""
+    for part in location:
+        if isinstance(part, int):
+            place += f"[{part}]"
+        elif part not in _BRANCHES:
+            place += f".{part}" if place else part
+    return place
+
+
+_BRANCHES: Final = frozenset({"int", "str", "list[str]", "dict[str,json-or-python]"})

@@ -1,0 +1,78 @@
+"""POST /episodes, GET and DELETE /episodes/{id}, PUT /episodes/{id}/acl."""
+
+from typing import Final
+
+from django.http import HttpRequest, HttpResponse
+from ninja import Router
+
+from memory.api import answers
+from memory.api.answers import Answer
+from memory.api.documents import json_body, query_parameters
+from memory.api.drafts import episode_drafts
+from memory.api.edge import Accepted, Ask, Written, read, write
+from memory.api.parameters import unit_range
+from memory.api.shapes import AclIn, ForgetIn, IngestIn
+from memory.services import episodes
+from memory.services.episodes import AclAmended, Forgotten, Ingested
+
+router: Final = Router(tags=["episodes"])
+
+
+@router.post("/episodes", openapi_extra=json_body(IngestIn))
+async def post_episodes(request: HttpRequest) -> HttpResponse:
+    """Store episodes as they are given, all or none; a bare list of them is taken too."""
+    return await write(request, _ingest)
+
+
+@router.get(
+    "/episodes/{episode_id}",
+    openapi_extra=query_parameters(units="One unit or a range, like 3-7, counted from 1."),
+)
+async def get_episode(request: HttpRequest, episode_id: str) -> HttpResponse:
+    """Return an episode with its numbered units."""
+
+    def service(ask: Ask) -> Answer:
+        units = unit_range(ask.request)
+        view = episodes.get_episode(ask.engine, ask.caller, ask.scope, episode_id, units=units)
+        return answers.episode(view)
+
+    return await read(request, service, "units")
+
+
+@router.delete("/episodes/{episode_id}", openapi_extra=json_body(ForgetIn, required=False))
+async def delete_episode(request: HttpRequest, episode_id: str) -> HttpResponse:
+    """Make an episode gone from every later read."""
+
+    def service(ask: Ask) -> Written[Forgotten]:
+        body = ask.body(ForgetIn) if ask.has_body() else ForgetIn()
+        pending = episodes.forget(ask.engine, ask.caller, ask.scope, episode_id, reason=body.reason)
+        return Written(pending, answers.forgotten)
+
+    return await write(request, service)
+
+
+@router.put("/episodes/{episode_id}/acl", openapi_extra=json_body(AclIn))
+async def put_acl(request: HttpRequest, episode_id: str) -> HttpResponse:
+    """Change who may read an episode if `expected` is its present ACL."""
+
+    def service(ask: Ask) -> Written[AclAmended]:
+        body = ask.body(AclIn)
+        pending = episodes.amend_acl(
+            ask.engine,
+            ask.caller,
+            ask.scope,
+            episode_id,
+            acl=body.acl,
+            expected=body.expected,
+            reason=body.reason,
+        )
+        return Written(pending, answers.amended)
+
+    return await write(request, service)
+
+
+def _ingest(ask: Ask) -> Written[Ingested] | Accepted:
+    body = ask.body(IngestIn, listed_as="episodes")
+    wanted = episode_drafts(body.episodes)
+    pending = episodes.ingest(ask.engine, ask.caller, ask.scope, wanted, id_of=body.id_of)
+    return Written(pending, answers.ingested)
