@@ -80,13 +80,12 @@ class WriteQueue:
                     self._length -= 1
                     rows -= write.rows
                     size -= write.bytes
+                    # Who was served stands last, so that a full batch begins where this ended.
+                    self._scopes.move_to_end(namespace)
                     if not line:
                         del self._scopes[namespace]
                     if rows <= 0 or size <= 0:
                         break
-            # The scope served first now stands last, or a full batch would always favour it.
-            if self._scopes:
-                self._scopes.move_to_end(next(iter(self._scopes)))
         return batch
 
     def close(self) -> list[Waiting]:
