@@ -16,7 +16,7 @@ from memory.tables.avro import DataFile
 from memory.tables.catalog import TableKey, read_pointers
 from memory.tables.files import local_path
 from memory.tables.rewriting import rewrite
-from memory.tables.state import TableState, replace_files
+from memory.tables.state import replace_files
 from memory.tables.warehouse import Warehouse
 
 MIN_FILES: Final = 48
@@ -117,8 +117,3 @@ def _swap(
     warehouse.keep(staged.after)
     reach("compaction.committed")
     return True
-
-
-def small_files(state: TableState) -> int:
-    """Return how many files of a table are of the smallest class."""
-    return sum(1 for file in state.files() if file.size < _SMALLEST)

@@ -366,7 +366,7 @@ def _next_version(
         version=version,
         metadata=metadata,
         manifests=manifests,
-        entries=entries,
+        entries={held.path: entries[held.path] for held in manifests if held.path in entries},
     )
     files = (*written, (list_path, listed), (path, orjson.dumps(metadata)))
     return StagedTable(state, after, files)

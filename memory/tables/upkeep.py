@@ -1,12 +1,18 @@
 """Removes what nothing refers to any more: old metadata by age, files of lost tries, in two steps.
 
-A file is removed only if it was unreachable and old at a first look and still is at a second,
-under the landing lock. Nothing is removed while a metadata file on disk is newer than the
-catalog says by more than one version: then the catalog is an older backup, and what looks
-unreachable may be acknowledged history.
+A first look writes down when a file was first seen unreachable; a later one, once the grace is
+over, removes it if it still is. By a file's own age alone, a reader that opened the present
+version would lose an old data file the moment a compaction replaced it.
+
+No lock is taken. A version refers to files of the version before and to new ones only, so what
+is old and unreachable stays so, and landings need not wait for a folder to be read.
+
+Nothing is removed while a metadata file on disk is newer than the catalog says by more than one
+version: then the catalog is an older backup, and what looks unreachable may be acknowledged
+history.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -14,10 +20,12 @@ from typing import Final
 from ampup_site.kernel.clock import Micros
 from ampup_site.kernel.failpoints import reach
 from memory.domain.errors import CatalogBehind
-from memory.tables.avro import read_list, read_manifest
+from memory.tables.avro import read_list
 from memory.tables.catalog import TableKey, read_pointers
+from memory.tables.compaction import compact
 from memory.tables.files import local_path
 from memory.tables.state import TableState, version_of
+from memory.tables.unreachable import forget_seen, note_seen
 from memory.tables.warehouse import Warehouse
 
 METADATA_AGE: Final = Micros(600_000_000)
@@ -29,12 +37,41 @@ DATA_AGE: Final = Micros(24 * 3_600_000_000)
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What upkeep removed from a table."""
+    """What upkeep removed from a table, and how many files wait for their grace to end."""
 
     namespace: str
     table: str
     files: int
     bytes: int
+    waiting: int = 0
+
+
+def maintain(
+    warehouse: Warehouse,
+    *,
+    stop: Callable[[], bool] = lambda: False,
+    progress: Callable[[int, int], None] = lambda _done, _total: None,
+) -> tuple[Removal, ...]:
+    """Compact every table as far as it goes, then remove what is unreachable.
+
+    Args:
+        stop: asked between steps; a step that was begun is finished.
+        progress: told the tables done and all there are.
+
+    Raises:
+        CatalogBehind: the catalog is older than the warehouse; recover it first.
+    """
+    with warehouse.connected() as connection:
+        keys = sorted(read_pointers(connection))
+    removals = []
+    for done, key in enumerate(keys, start=1):
+        while not stop() and compact(warehouse, key, min_files=2) is not None:
+            pass
+        if stop():
+            break
+        removals.append(remove_unreachable(warehouse, key))
+        progress(done, len(keys))
+    return tuple(removals)
 
 
 def remove_unreachable(
@@ -44,24 +81,37 @@ def remove_unreachable(
     data_age: Micros = DATA_AGE,
     metadata_age: Micros = METADATA_AGE,
 ) -> Removal:
-    """Remove a table's files that no kept version reaches and that are old enough.
+    """Note a table's files that no kept version reaches, and remove those noted long enough ago.
 
     Raises:
         CatalogBehind: the catalog is older than the warehouse; recover it first.
     """
     with warehouse.connected() as connection:
         state = warehouse.state(key, read_pointers(connection, [key[0]]))
-        candidates = _candidates(warehouse, state, data_age=data_age, metadata_age=metadata_age)
+        check_catalog(state)
+        now = warehouse.clock.now()
+        # Too young to judge: a landing may be about to refer to them.
+        old = {path for path, written in _files(state.folder) if now - written >= metadata_age}
+        candidates = old - reachable_files(state)
+        seen = note_seen(connection, key, candidates, now=now)
         reach("expiry.planned")
-        with connection.transaction():
-            connection.execute("SELECT pg_advisory_xact_lock(%s)", (warehouse.lock_key,))
-            state = warehouse.state(key, read_pointers(connection, [key[0]]))
-            doomed = candidates - reachable_files(state)
-        size = sum(path.stat().st_size for path in doomed if path.exists())
+        doomed = {
+            path
+            for path, at in seen.items()
+            if now - at >= (data_age if path.parent.name == "data" else metadata_age)
+        }
+        # The second look: the catalog may have been put back while the first one was written.
+        state = warehouse.state(key, read_pointers(connection, [key[0]]))
+        check_catalog(state)
+        doomed -= reachable_files(state)
+        size = 0
         for path in sorted(doomed):
+            size += path.stat().st_size if path.exists() else 0
             path.unlink(missing_ok=True)
             reach("expiry.deleting")
-    return Removal(*key, files=len(doomed), bytes=size)
+        forget_seen(connection, key, doomed)
+    waiting = len(candidates) - len(doomed)
+    return Removal(*key, files=len(doomed), bytes=size, waiting=waiting)
 
 
 def check_catalog(state: TableState) -> None:
@@ -82,34 +132,21 @@ def check_catalog(state: TableState) -> None:
 
 
 def reachable_files(state: TableState) -> set[Path]:
-    """Return every file a kept snapshot of the present version reaches, and recent metadata."""
+    """Return every file a kept snapshot of a version reaches, and the metadata it lists."""
     reachable: set[Path] = set()
     if state.location is not None:
         reachable.add(local_path(state.location))
+    for past in state.metadata["metadata-log"]:
+        reachable.add(local_path(past["metadata-file"]))
     for snapshot in state.metadata["snapshots"]:
         list_path = local_path(snapshot["manifest-list"])
         reachable.add(list_path)
         for manifest in read_list(list_path.read_bytes()):
             path = local_path(manifest.path)
-            reachable.add(path)
-            files = state.entries.get(manifest.path) or read_manifest(path.read_bytes(), manifest)
-            reachable.update(local_path(file.path) for file in files)
-    for past in state.metadata["metadata-log"]:
-        reachable.add(local_path(past["metadata-file"]))
+            if path not in reachable:
+                reachable.add(path)
+                reachable.update(local_path(file.path) for file in state.files_of(manifest))
     return reachable
-
-
-def _candidates(
-    warehouse: Warehouse, state: TableState, *, data_age: Micros, metadata_age: Micros
-) -> set[Path]:
-    check_catalog(state)
-    now = warehouse.clock.now()
-    old = {
-        path
-        for path, modified in _files(state.folder)
-        if now - modified > (data_age if path.parent.name == "data" else metadata_age)
-    }
-    return old - reachable_files(state)
 
 
 def _files(folder: Path) -> Iterator[tuple[Path, int]]:
