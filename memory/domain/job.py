@@ -18,6 +18,9 @@ MAX_REFUSALS: Final = 1_000
 
 MAX_ERROR_CHARS: Final = 500
 
+SPOOL_AGE: Final = Micros(3_600_000_000)
+"""A spool file that no open run names goes after an hour: its promise may be under way."""
+
 _MINUTE: Final = 60_000_000
 _DAY: Final = 24 * 60
 

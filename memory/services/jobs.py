@@ -1,0 +1,300 @@
+"""Background work: leases that end by themselves, runs with their progress, and lost ones.
+
+Leases are taken, kept and given up by one conditional statement each; no lock is held between
+them. A run belongs to one scope and one caller, and is shown to nobody else but administrators.
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from celery import current_app
+from django.db import transaction
+from kombu.exceptions import OperationalError as BrokerError
+
+from accounts.domain.caller import Caller
+from accounts.domain.names import DEFAULT_ORG
+from accounts.domain.roles import Action, Role
+from accounts.domain.scope import Scope, parse_scope
+from accounts.services.permissions import require
+from ampup_site.kernel.clock import Clock, Micros
+from ampup_site.kernel.errors import NotFound
+from ampup_site.kernel.ids import JOB
+from memory.domain.job import (
+    LEASE_TERM,
+    MAX_ATTEMPTS,
+    MAX_REFUSALS,
+    OPEN_STATES,
+    JobKind,
+    JobState,
+    JobView,
+    LeaseLost,
+    RefusedItem,
+    plain_error,
+    storable,
+)
+from memory.engine import Engine
+from memory.models import JobLease, JobRun
+
+logger = logging.getLogger(__name__)
+
+_HOLDER: Final = "w_"
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A job that this process alone does until it gives it up or stops renewing it."""
+
+    job: str
+    scope: str
+    holder: str
+    clock: Clock
+
+
+def take_lease(engine: Engine, *, job: str, scope: str) -> Lease | None:
+    """Take a job that nobody holds, or whose holder's lease has ended; None if it is held."""
+    now = engine.clock.now()
+    lease = Lease(job, scope, engine.ids.mint(_HOLDER), engine.clock)
+    held = {"holder": lease.holder, "heartbeat_at": now, "expires_at": now + LEASE_TERM}
+    over = JobLease.objects.filter(job=job, scope=scope, expires_at__lte=now).update(**held)
+    if over:
+        return lease
+    _, made = JobLease.objects.get_or_create(job=job, scope=scope, defaults=held)
+    return lease if made else None
+
+
+def renew(lease: Lease) -> None:
+    """Keep a lease for another term.
+
+    Raises:
+        LeaseLost: it ended, and somebody else has taken it.
+    """
+    now = lease.clock.now()
+    kept = JobLease.objects.filter(job=lease.job, scope=lease.scope, holder=lease.holder).update(
+        heartbeat_at=now, expires_at=now + LEASE_TERM
+    )
+    if not kept:
+        message = "Another worker has taken this job over."
+        raise LeaseLost(message)
+
+
+def release(lease: Lease) -> None:
+    """Give a lease up; one that somebody else has taken stays theirs."""
+    JobLease.objects.filter(job=lease.job, scope=lease.scope, holder=lease.holder).delete()
+
+
+def queue_run(
+    engine: Engine,
+    caller: Caller,
+    scope: Scope,
+    *,
+    kind: JobKind,
+    total: int,
+    options: dict[str, Any],
+    payload: str,
+    job: str | None = None,
+) -> str:
+    """Write down a run that a worker shall do as this caller, ask for it, and return its id.
+
+    Args:
+        payload: the spool file's name.
+        job: an id minted before; None mints one.
+    """
+    now = engine.clock.now()
+    run = JobRun.objects.create(
+        job=job or engine.ids.mint(JOB),
+        kind=kind.value,
+        namespace=scope.namespace,
+        scope=scope.spelling,
+        author=caller.author,
+        org=caller.org or "",
+        caller=asdict(caller),
+        state=JobState.QUEUED.value,
+        total=total,
+        options=options,
+        payload=payload,
+        queued_at=now,
+        heartbeat_at=now,
+    )
+    transaction.on_commit(lambda: _send(run.job))
+    return run.job
+
+
+def start_run(engine: Engine, lease: Lease) -> JobRun | None:
+    """Begin the run that a lease is for, or begin it again; None if there is nothing to do."""
+    now = engine.clock.now()
+    run = JobRun.objects.filter(job=lease.job, state__in=OPEN_STATES).first()
+    if run is None:
+        return None
+    run.attempts += 1
+    run.state = JobState.RUNNING.value
+    run.started_at = now if run.started_at is None else run.started_at
+    run.heartbeat_at = now
+    run.save(update_fields=["attempts", "state", "started_at", "heartbeat_at"])
+    return run
+
+
+def record_run(engine: Engine, *, kind: JobKind, namespace: str, author: str) -> JobRun:
+    """Write down a run that begins now and that only this process does."""
+    now = engine.clock.now()
+    return JobRun.objects.create(
+        job=engine.ids.mint(JOB),
+        kind=kind.value,
+        namespace=namespace,
+        scope=namespace,
+        author=author,
+        state=JobState.RUNNING.value,
+        attempts=1,
+        queued_at=now,
+        started_at=now,
+        heartbeat_at=now,
+    )
+
+
+def progress(
+    lease: Lease,
+    run: JobRun,
+    *,
+    done: int,
+    commits: Sequence[str] = (),
+    refused: Sequence[RefusedItem] = (),
+    watermark: dict[str, Any] | None = None,
+) -> None:
+    """Renew the lease and write down how far a run is.
+
+    Args:
+        commits: those that are new.
+        refused: those that are new.
+        watermark: where a later attempt goes on.
+
+    Raises:
+        LeaseLost: somebody else does the job now; the row is theirs.
+    """
+    renew(lease)
+    run.done = done
+    run.commits = [*run.commits, *(commit for commit in commits if commit not in run.commits)]
+    room = max(0, MAX_REFUSALS - len(run.refused))
+    run.refused = [
+        *run.refused,
+        *([storable(item.position), storable(item.reason)] for item in refused[:room]),
+    ]
+    run.watermark = run.watermark if watermark is None else watermark
+    run.heartbeat_at = lease.clock.now()
+    run.save(update_fields=["done", "commits", "refused", "watermark", "heartbeat_at"])
+
+
+def postpone(engine: Engine, run: JobRun, error: BaseException) -> None:
+    """Leave a run for a later attempt, saying what it waits for.
+
+    Waiting for a disk or a database is no death, so it does not count as an attempt.
+    """
+    _note(run, error)
+    run.attempts -= 1
+    run.state = JobState.QUEUED.value
+    run.heartbeat_at = engine.clock.now()
+    run.save(update_fields=["attempts", "state", "error", "error_code", "heartbeat_at"])
+
+
+def finish(engine: Engine, run: JobRun, *, error: BaseException | None = None) -> None:
+    """End a run: done, or failed with a plain message."""
+    run.state = JobState.DONE.value if error is None else JobState.FAILED.value
+    run.error, run.error_code = "", ""
+    if error is not None:
+        _note(run, error)
+    run.ended_at = run.heartbeat_at = engine.clock.now()
+    run.save(update_fields=["state", "error", "error_code", "ended_at", "heartbeat_at"])
+
+
+def get_job(engine: Engine, caller: Caller, scope: Scope, job_id: str) -> JobView:
+    """Return a run of this scope to who started it, or to an administrator.
+
+    Raises:
+        NotFound: there is none, or it is another scope's or another caller's.
+        Forbidden: the caller's role has no jobs.
+    """
+    del engine
+    require(caller, Action.JOBS, scope)
+    wanted = (
+        storable(job_id) == job_id
+        and JobRun.objects.filter(job=job_id, namespace=scope.namespace).first()
+    )
+    if not wanted or (
+        wanted.author != caller.author and caller.role not in {Role.ADMIN, Role.LOCAL}
+    ):
+        message = "No such job."
+        raise NotFound(message, field="job")
+    return view_of(wanted)
+
+
+def view_of(run: JobRun) -> JobView:
+    """Return a run as it is shown."""
+    return JobView(
+        job=run.job,
+        kind=JobKind(run.kind),
+        state=JobState(run.state),
+        done=run.done,
+        total=run.total,
+        commits=tuple(run.commits),
+        refused=tuple(RefusedItem(position, reason) for position, reason in run.refused),
+        error=run.error or None,
+    )
+
+
+def caller_of(run: JobRun) -> tuple[Caller, Scope]:
+    """Return as whom and where a run acts."""
+    fields = dict(run.caller)
+    for name in ("groups", "roles", "default_acl"):
+        fields[name] = None if fields[name] is None else tuple(fields[name])
+    fields["role"] = Role(fields["role"])
+    return Caller(**fields), parse_scope(run.scope, default_org=DEFAULT_ORG)
+
+
+def sweep_lost_jobs(engine: Engine) -> tuple[str, ...]:
+    """Ask again for runs whose worker is gone, and end those that died too often.
+
+    A run is left alone while its lease lives, so this may be called at any time and place.
+
+    Returns:
+        The jobs that were ended as lost; what they had loaded stays.
+    """
+    now = engine.clock.now()
+    silent = JobRun.objects.filter(
+        state__in=OPEN_STATES, heartbeat_at__lte=now - LEASE_TERM
+    ).exclude(job__in=JobLease.objects.filter(expires_at__gt=now).values("job"))
+    lost = []
+    for run in silent:
+        again = run.attempts < MAX_ATTEMPTS and run.kind == JobKind.LOAD.value
+        if again:
+            if _claim(run, now, state=run.state):
+                _send(run.job)
+        elif _claim(run, now, state=JobState.LOST.value, ended_at=now, error=_lost(run)):
+            lost.append(run.job)
+    return tuple(lost)
+
+
+def _claim(run: JobRun, now: Micros, **changes: object) -> bool:
+    """Change a silent run, if no other sweep or worker has touched it since it was read."""
+    untouched = JobRun.objects.filter(job=run.job, heartbeat_at=run.heartbeat_at)
+    return bool(untouched.update(heartbeat_at=now, **changes))
+
+
+def _lost(run: JobRun) -> str:
+    times = "once" if run.attempts == 1 else f"{run.attempts} times"
+    text = f"Its worker died {times}; what is listed under `commits` is stored."
+    if run.kind == JobKind.LOAD.value:
+        text += " Send the same load again: what is stored already is recognised."
+    return storable(f"{text} Before: {run.error}" if run.error else text)
+
+
+def _note(run: JobRun, error: BaseException) -> None:
+    run.error = plain_error(error)
+    run.error_code = getattr(error, "code", "internal")
+
+
+def _send(job: str) -> None:
+    """Ask a worker for a run; if nobody can be asked now, the sweep does so later."""
+    try:
+        current_app.send_task("memory.tasks.run_load", args=[job], retry=False)
+    except BrokerError as error:
+        logger.warning("job %s waits for the next sweep: %s", job, type(error).__name__)

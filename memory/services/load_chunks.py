@@ -1,0 +1,212 @@
+"""Cuts a load into chunks and makes their episodes ready to land, in child processes if it is long.
+
+Children import this module and nothing of Django: they take drafts and give prepared episodes.
+"""
+
+import multiprocessing
+import os
+import signal
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import psycopg
+
+from accounts.domain.caller import Caller
+from accounts.domain.scope import Scope
+from ampup_site.kernel.clock import SystemClock
+from ampup_site.kernel.errors import AmpUpError
+from ampup_site.kernel.ids import UlidSource
+from memory.domain.change import PreparedEpisode
+from memory.domain.episode_types import EpisodeTypes
+from memory.domain.job import RefusedItem
+from memory.domain.limits import MAX_BATCH_EPISODES
+from memory.engine import Engine
+from memory.landing.committer import Committer
+from memory.search.database import IndexDatabase
+from memory.services.preparing import EpisodeDraft, prepare_episodes
+from memory.tables.warehouse import Warehouse
+
+CHUNK_PASSAGES: Final = 1_000
+"""Passages of one commit of a load.  Source: architecture, "The write path"."""
+
+_GATHERED_BYTES: Final = 768 * 2**10
+"""Text gathered for a chunk: about 600 passages of usual length, which land in 60 ms."""
+
+_SOLO_CHUNKS: Final = 2
+"""So many chunks are prepared here before children are started: they take a second to come."""
+
+_AHEAD: Final = 2
+"""Chunks prepared ahead for each child."""
+
+LoadItem: TypeAlias = tuple[str, EpisodeDraft | RefusedItem]
+"""Where an item stands in what is loaded, and the item, or why it cannot be one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """As whom, where and how a load writes.
+
+    Args:
+        id_of: what episode ids are taken over.
+        unclaimed: the type of sources that no type claims; None refuses them.
+    """
+
+    caller: Caller
+    scope: Scope
+    id_of: str
+    unclaimed: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Items in their order, and those that were none."""
+
+    items: tuple[tuple[str, EpisodeDraft], ...]
+    refused: tuple[RefusedItem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedChunk:
+    """A chunk's episodes ready to land, each with the place it came from."""
+
+    places: tuple[str, ...]
+    episodes: tuple[PreparedEpisode, ...]
+    refused: tuple[RefusedItem, ...]
+
+
+def cut_chunks(items: Iterable[LoadItem]) -> Iterator[Chunk]:
+    """Gather items into chunks of at most 500 episodes and about 600 passages."""
+    held: list[tuple[str, EpisodeDraft]] = []
+    refused: list[RefusedItem] = []
+    size = 0
+    for place, item in items:
+        if isinstance(item, RefusedItem):
+            refused.append(item)
+        else:
+            if held and size + len(item.body) > _GATHERED_BYTES:
+                yield Chunk(tuple(held), tuple(refused))
+                held, refused, size = [], [], 0
+            held.append((place, item))
+            size += len(item.body)
+        if len(held) + len(refused) >= MAX_BATCH_EPISODES:
+            yield Chunk(tuple(held), tuple(refused))
+            held, refused, size = [], [], 0
+    if held or refused:
+        yield Chunk(tuple(held), tuple(refused))
+
+
+def prepare_chunk(engine: Engine, intent: Intent, chunk: Chunk) -> PreparedChunk:
+    """Check, cut and analyze a chunk's episodes; what cannot be taken is refused alone."""
+    try:
+        episodes = _prepare(engine, intent, [draft for _, draft in chunk.items])
+        places = tuple(place for place, _ in chunk.items)
+        return PreparedChunk(places, episodes, chunk.refused)
+    except AmpUpError:
+        return _prepare_one_by_one(engine, intent, chunk)
+
+
+def _prepare_one_by_one(engine: Engine, intent: Intent, chunk: Chunk) -> PreparedChunk:
+    taken: list[tuple[str, PreparedEpisode]] = []
+    refused = list(chunk.refused)
+    for place, draft in chunk.items:
+        try:
+            taken.append((place, _prepare(engine, intent, [draft])[0]))
+        except AmpUpError as error:
+            refused.append(RefusedItem(place, error.message))
+    return PreparedChunk(
+        places=tuple(place for place, _ in taken),
+        episodes=tuple(episode for _, episode in taken),
+        refused=tuple(refused),
+    )
+
+
+def _prepare(
+    engine: Engine, intent: Intent, drafts: Sequence[EpisodeDraft]
+) -> tuple[PreparedEpisode, ...]:
+    if not drafts:
+        return ()
+    return prepare_episodes(
+        engine,
+        intent.caller,
+        intent.scope,
+        drafts,
+        id_of=intent.id_of,
+        unclaimed=intent.unclaimed,
+    )
+
+
+@contextmanager
+def preparing(
+    engine: Engine, intent: Intent, chunks: Iterable[Chunk]
+) -> Iterator[Iterator[PreparedChunk]]:
+    """Lend the chunks in their order, prepared some ahead; children end with the block."""
+    with ExitStack() as stack:
+        yield _prepared(engine, intent, iter(chunks), stack)
+
+
+def _prepared(
+    engine: Engine, intent: Intent, chunks: Iterator[Chunk], stack: ExitStack
+) -> Iterator[PreparedChunk]:
+    for _ in range(_SOLO_CHUNKS):
+        chunk = next(chunks, None)
+        if chunk is None:
+            return
+        yield prepare_chunk(engine, intent, chunk)
+    first = next(chunks, None)
+    if first is None:
+        return
+    workers = os.cpu_count() or 1
+    pool = stack.enter_context(_children(engine, workers))
+    running: deque[Future[PreparedChunk]] = deque([pool.submit(_in_child, intent, first)])
+    for chunk in chunks:
+        running.append(pool.submit(_in_child, intent, chunk))
+        if len(running) >= workers * _AHEAD:
+            yield running.popleft().result()
+    while running:
+        yield running.popleft().result()
+
+
+@contextmanager
+def _children(engine: Engine, workers: int) -> Iterator[ProcessPoolExecutor]:
+    pool = ProcessPoolExecutor(
+        workers,
+        mp_context=multiprocessing.get_context("forkserver"),
+        initializer=_begin_child,
+        initargs=(engine.warehouse.root, engine.index.dsn, engine.types),
+    )
+    try:
+        yield pool
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+_child_engine: Engine | None = None
+
+
+def _begin_child(root: Path, dsn: str, types: EpisodeTypes) -> None:
+    """Build the stores a child prepares on: it writes blobs, and never lands anything."""
+    global _child_engine
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C is its parent's to answer
+    clock = SystemClock()
+    ids = UlidSource(clock)
+    warehouse = Warehouse(root=root, dsn=dsn)
+    index = IndexDatabase(dsn=dsn, lend=_lend_nothing)
+    committer = Committer(warehouse=warehouse, index=index, clock=clock, ids=ids)
+    _child_engine = Engine(clock, ids, warehouse, index, committer, types)
+
+
+def _lend_nothing() -> AbstractContextManager[psycopg.Connection]:
+    message = "a child that prepares a load does not read"
+    raise RuntimeError(message)
+
+
+def _in_child(intent: Intent, chunk: Chunk) -> PreparedChunk:
+    if _child_engine is None:
+        message = "the child has not begun"
+        raise RuntimeError(message)
+    return prepare_chunk(_child_engine, intent, chunk)
