@@ -35,7 +35,7 @@ def run(store: Store) -> list[Result]:
         asyncio.run(_write(server, query, _WARM_UP_SECS, "warm"))
         with psycopg.connect(store.server.dsn, autocommit=True) as watch:
             before = _newest(store)
-            with _most_connections(watch, store.dsn.rsplit("/", 1)[1].split("?")[0]) as most:
+            with _most_connections(watch, store.database) as most:
                 written = asyncio.run(_write(server, query, seconds, "batch"))
     landings = _landings(store, before)
     budget = _budget()

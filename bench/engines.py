@@ -10,7 +10,8 @@ from django.db.backends.postgresql.base import DatabaseWrapper
 
 from bench.store import Store
 from memory.engine import Engine
-from memory.wiring import close_engine, mover
+from memory.landing.mover import Mover
+from memory.wiring import close_engine
 from memory.wiring import engine as process_engine
 
 
@@ -27,12 +28,12 @@ def set_up(store: Store) -> None:
 def running_engine() -> Iterator[Engine]:
     """Lend the process's engine with the index mover beside it, and let go of everything."""
     engine = process_engine()
-    follower = mover()
-    follower.start()
+    mover = Mover(index=engine.index, warehouse=engine.warehouse, clock=engine.clock)
+    mover.start()
     try:
         yield engine
     finally:
-        follower.close()
+        mover.close()
         close_engine()
         _leave_database()
 

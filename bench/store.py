@@ -46,7 +46,7 @@ class Store:
     @property
     def dsn(self) -> str:
         """The libpq URL of the live database."""
-        return self.server.url_of(self._database)
+        return self.server.url_of(self.database)
 
     @property
     def data_dir(self) -> Path:
@@ -64,12 +64,13 @@ class Store:
         return CACHE / ("small" if self.small else "full")
 
     @property
-    def _database(self) -> str:
+    def database(self) -> str:
+        """The name of the live database."""
         return f"ampup_bench_{'small' if self.small else 'full'}"
 
     @property
     def _seed_database(self) -> str:
-        return f"{self._database}_seed"
+        return f"{self.database}_seed"
 
     @property
     def _seed_folder(self) -> Path:
@@ -90,18 +91,18 @@ class Store:
     def begin_building(self) -> None:
         """Make the live database and folder empty."""
         self._mark.unlink(missing_ok=True)
-        self.server.create(self._database)
+        self.server.create(self.database)
         _replace_folder(self.data_dir)
 
     def keep_built(self) -> None:
         """Keep what the live database and folder hold now as what `restore` gives back."""
-        self.server.copy(self._database, to=self._seed_database)
+        self.server.copy(self.database, to=self._seed_database)
         _replace_folder(self._seed_folder, source=self.data_dir)
         self._mark.write_text(self._key())
 
     def restore(self) -> None:
         """Give the corpus back as it was built; nobody may be connected."""
-        self.server.copy(self._seed_database, to=self._database)
+        self.server.copy(self._seed_database, to=self.database)
         _replace_folder(self.data_dir, source=self._seed_folder)
         _replace_folder(self.scratch)
 
