@@ -38,7 +38,7 @@ def run(store: Store) -> list[Result]:
             with _most_connections(watch, store.database) as most:
                 written = asyncio.run(_write(server, query, seconds, "batch"))
     landings = _landings(store, before)
-    budget = _budget()
+    budget = connection_budget(_MAP.read_text()) if _MAP.exists() else None
     return [
         Result("batch", written / landings, "writes/landing", None, value_at_least(16)),
         Result(
@@ -125,7 +125,7 @@ def _landings(store: Store, since: int) -> int:
     return int(row[0])
 
 
-def _budget() -> int | None:
-    """Return the total of the budget of connections that the architecture's page promises."""
-    found = _TOTAL.search(_MAP.read_text()) if _MAP.exists() else None
+def connection_budget(page: str) -> int | None:
+    """Return the total of the table of connections on the architecture's page."""
+    found = _TOTAL.search(page)
     return int(found[1]) if found else None

@@ -20,11 +20,12 @@ def put_in_tail(engine: Engine, *, embedder: str, limit: int | None = None) -> i
             " ORDER BY scope_id, rid, n LIMIT %s",
             (head.generation, limit),
         ).fetchall()
-        drawn = draw_vectors(len(places), stream=len(embedder))
         for start in range(0, len(places), _CHUNK):
+            chunk = places[start : start + _CHUNK]
+            drawn = draw_vectors(len(chunk), stream=start + len(embedder))
             by_scope: dict[int, list[PassageVector]] = {}
-            for at, (scope_id, rid, n) in enumerate(places[start : start + _CHUNK], start):
-                vector = PassageVector(rid, n, embedder, 0, drawn[at].tolist())
+            for (scope_id, rid, n), values in zip(chunk, drawn.tolist(), strict=True):
+                vector = PassageVector(rid, n, embedder, 0, values)
                 by_scope.setdefault(scope_id, []).append(vector)
             _add(connection, cursor, head, by_scope)
     return len(places)

@@ -1,3 +1,3 @@
-bench: setup ## measure against the bars; one JSON line a result
+bench: setup-dev ## measure against the bars; one JSON line a result
 	$(PYTHON) -m bench $(BENCH)
 .PHONY: bench
