@@ -1,20 +1,29 @@
-"""A process that does one thing to a server's stores and may be told to die doing it.
+"""What a child process does to a server's stores, and may be told to die doing.
 
-Run as `python -m tests.crash.child ACTION [COUNT]` with the stores in the environment. It
-prints a line for each thing that was acknowledged to it.
+It writes a line for each thing that was acknowledged to it.
 """
 
 import os
 import sys
+from collections.abc import Mapping
 from itertools import count
+from pathlib import Path
 
 import django
 
 from ampup_site.kernel.clock import Micros
 
+_out: list[Path] = []
 
-def main(action: str, times: int) -> None:
-    """Do the action; whoever started this reads the lines."""
+
+def main(action: str, times: int, environment: Mapping[str, str], out: Path) -> None:
+    """Do the action on the stores that the environment names; lines go to `out`."""
+    os.environ.update(environment)
+    _out.append(out)
+    from ampup_site.kernel.failpoints import arm
+
+    arm(environment["AMPUP_MEMORY_FAILPOINT"])
+    sys.stderr = out.with_suffix(".err").open("w", buffering=1)
     django.setup()
     from memory.wiring import close_engine
 
@@ -24,8 +33,8 @@ def main(action: str, times: int) -> None:
 
 
 def _say(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
+    with _out[0].open("a") as lines:
+        lines.write(f"{line}\n")
 
 
 def _write(times: int) -> None:
@@ -121,6 +130,3 @@ _ACTIONS = {
     "compact": _compact,
     "expire": _expire,
 }
-
-if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 1)
