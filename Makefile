@@ -46,7 +46,7 @@ check: setup-dev ## format, lint, types, import contracts, migrations, house rul
 
 pins: setup-dev ## write requirements/*.txt anew from the *.in files
 	$(foreach set,base local dev prod,$(PYTHON) -m piptools compile --quiet --generate-hashes --allow-unsafe \
-	  --strip-extras --no-emit-index-url --no-emit-trusted-host --no-header \
+	  --strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --no-header \
 	  --output-file requirements/$(set).txt requirements/$(set).in &&) true
 
 clean: ## remove .venv and caches, but no memory

@@ -1,0 +1,45 @@
+"""The command line: what can be expected to fail ends in one line."""
+
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+from ampup_site import shell
+from tests.ampup_site.processes import environment
+from tests.ampup_site.processes import shell as run_shell
+
+
+def test_help_lists_each_of_our_commands_with_one_line() -> None:
+    """Documented: `--help` lists the commands."""
+    lines = shell.overview().splitlines()
+    for name in ("serve", "worker", "apikey", "org", "team"):
+        (line,) = [line for line in lines if line.startswith(f"  {name} ")]
+        assert len(line.split()) > 3
+
+
+@pytest.mark.parametrize(
+    ("words", "variables", "code"),
+    [
+        (("nope",), {}, 2),
+        (("org", "lisst"), {}, 2),
+        (("org", "list"), {"AMPUP_MEMORY_THREADS": "many"}, 1),
+        (("org", "list"), {"AMPUP_MEMORY_DATABASE_URL": "mysql://a@b/c"}, 1),
+        (("org", "list"), {"AMPUP_MEMORY_DATABASE_URL": "postgresql://a@127.0.0.1:1/c"}, 1),
+    ],
+)
+def test_a_refused_start_is_one_line_and_no_traceback(
+    words: tuple[str, ...], variables: dict[str, str], code: int, tmp_path: Path
+) -> None:
+    """Documented: a clear error for a wrong DSN; ours: the same for every wrong word or value."""
+    done = run_shell(*words, env=environment(tmp_path / "data", **variables))
+    assert (done.returncode, done.stdout) == (code, "")
+    assert done.stderr.splitlines()[-1].removeprefix("ampup-memory org: ").startswith("error: ")
+    assert "Traceback" not in done.stderr
+
+
+def test_help_of_the_whole_needs_no_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ours: asking for help starts nothing."""
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    assert shell.run(["--help"]) == 0
