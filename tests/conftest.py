@@ -1,6 +1,8 @@
 """What every test of this repository stands on: an engine of its own on real stores."""
 
+import os
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import psycopg
@@ -11,10 +13,21 @@ from accounts.domain.caller import Caller, local_caller
 from accounts.domain.scope import Scope
 from accounts.services.orgs import ensure_default_org
 from ampup_site.kernel.clock import SystemClock
+from ampup_site.postgres.local import attach
 from memory import wiring
 from memory.engine import Engine
 
 _CATALOG = ("iceberg_tables", "iceberg_namespace_properties")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Start a private Postgres for the run unless one is named; the next run finds it made."""
+    if os.environ.get("AMPUP_MEMORY_DATABASE_URL") or config.option.collectonly:
+        return
+    stack = ExitStack()
+    config.add_cleanup(stack.close)
+    server = stack.enter_context(attach(settings.AMPUP_DATA_DIR))
+    os.environ["AMPUP_MEMORY_DATABASE_URL"] = server.dsn
 
 
 def forget_everything(dsn: str) -> None:

@@ -10,7 +10,10 @@ os.environ.setdefault("AMPUP_MEMORY_SECRET_KEY", "only-for-the-tests-and-never-e
 
 from ampup_site.settings import places
 
-os.environ.setdefault("AMPUP_MEMORY_DATA_DIR", str(places.CHECKOUT / ".cache" / "tests"))
+# Never the folder that somebody serves from, whatever the environment says.
+os.environ["AMPUP_MEMORY_DATA_DIR"] = os.environ.get(
+    "AMPUP_TEST_DATA_DIR", str(places.CHECKOUT / ".cache" / "tests")
+)
 
 from ampup_site.settings.base import *  # noqa: F403 -- the tests change a few of all settings
 from ampup_site.settings.base import AMPUP_DATABASE_DSN as _SERVER_DSN
