@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from ampup_site.kernel.errors import BadRequest
 from mcp_gateway.json_rpc import shown
+from memory.domain.times import parse_time
 
 Value: TypeAlias = str | int | tuple[str, ...]
 Arguments: TypeAlias = Mapping[str, Value]
@@ -24,6 +25,8 @@ class Kind(Enum):
     TEXT = ("string", "a text")
     WHOLE = ("integer", "a whole number")
     TEXTS = ("array", "a list of texts")
+    TIME = ("string", "an RFC 3339 time with its offset")
+    """Shown as a text; microseconds are taken too, as everywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +132,10 @@ def _texts(_argument: Argument, value: object) -> Value | None:
     return tuple(value) if all(isinstance(item, str) for item in value) else None
 
 
+def _time(argument: Argument, value: object) -> Value | None:
+    return parse_time(value, field=argument.name)
+
+
 def _in_range(argument: Argument, value: int) -> bool:
     low, high = argument.low, argument.high
     return (low is None or value >= low) and (high is None or value <= high)
@@ -146,4 +153,5 @@ _READERS: Final[Mapping[Kind, Callable[[Argument, object], Value | None]]] = {
     Kind.TEXT: _text,
     Kind.WHOLE: _whole,
     Kind.TEXTS: _texts,
+    Kind.TIME: _time,
 }

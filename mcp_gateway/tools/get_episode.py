@@ -8,7 +8,7 @@ from accounts.domain.roles import Action
 from ampup_site.kernel.errors import BadRequest
 from mcp_gateway.bridge import served
 from mcp_gateway.tools.arguments import Argument, Kind
-from mcp_gateway.tools.tool import Tool, ToolAnswer, ToolCall, closed, text, texts
+from mcp_gateway.tools.tool import Tool, ToolAnswer, ToolCall, closed, moment, text, texts
 from memory.domain.graphemes import cut_before
 from memory.domain.limits import DEFAULT_CHARS, MAX_CHARS, MIN_CHARS
 from memory.domain.times import format_micros
@@ -106,8 +106,8 @@ def _values(episode: EpisodeView) -> dict[str, Any]:
         "episode_id": episode.episode_id,
         "source": episode.source,
         "type": episode.episode_type,
-        "occurred_at": format_micros(episode.occurred_at),
-        "recorded_at": format_micros(episode.recorded_at),
+        "occurred_at": episode.occurred_at,
+        "recorded_at": episode.recorded_at,
         "about": list(episode.about),
         "tags": list(episode.tags),
     }
@@ -154,8 +154,8 @@ GET_EPISODE: Final = Tool(
                 "episode_id": text("Its id."),
                 "source": text("Where it comes from."),
                 "type": text("Its episode type."),
-                "occurred_at": text("When it happened."),
-                "recorded_at": text("When it was stored."),
+                "occurred_at": moment("When it happened."),
+                "recorded_at": moment("When it was stored."),
                 "about": texts("Ids of entities it is about."),
                 "tags": texts("Its labels."),
                 "document": text("The document it is a version of."),

@@ -3,10 +3,10 @@
 from typing import Final, cast
 
 from accounts.domain.roles import Action
+from ampup_site.kernel.clock import Micros
 from mcp_gateway.bridge import until_landed
 from mcp_gateway.tools.arguments import Argument, Arguments, Kind
 from mcp_gateway.tools.tool import Tool, ToolAnswer, ToolCall, text
-from memory.domain.times import parse_time
 from memory.services.episodes import remember
 from memory.services.preparing import NoteDraft
 
@@ -31,14 +31,13 @@ async def _run(call: ToolCall) -> ToolAnswer:
 
 def _note(arguments: Arguments) -> NoteDraft:
     given = dict(arguments)
-    occurred_at = given.get("occurred_at")
     return NoteDraft(
         source=cast("str", given.get("source", _DEFAULT_SOURCE)),
         body=cast("str", given["text"]),
         about=cast("tuple[str, ...]", given.get("about", ())),
         tags=cast("tuple[str, ...]", given.get("tags", ())),
         visibility=cast("str | None", given.get("visibility")),
-        occurred_at=None if occurred_at is None else parse_time(occurred_at, field="occurred_at"),
+        occurred_at=cast("Micros | None", given.get("occurred_at")),
         document=cast("str | None", given.get("document")),
     )
 
@@ -71,8 +70,8 @@ REMEMBER_MEMORY: Final = Tool(
         Argument("tags", Kind.TEXTS, "Labels of a-z, 0-9, _ and -, like decision or preference."),
         Argument(
             "occurred_at",
-            Kind.TEXT,
-            "When it happened, as an ISO 8601 time with its offset, like 2026-03-01T09:30:00Z. "
+            Kind.TIME,
+            "When it happened, as an RFC 3339 time with its offset, like 2026-03-01T09:30:00Z. "
             "Default: now.",
         ),
         Argument(

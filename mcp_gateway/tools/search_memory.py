@@ -8,10 +8,9 @@ import orjson
 from accounts.domain.roles import Action
 from mcp_gateway.bridge import served
 from mcp_gateway.tools.arguments import Argument, Arguments, Kind
-from mcp_gateway.tools.tool import Tool, ToolAnswer, ToolCall, closed, text
+from mcp_gateway.tools.tool import Tool, ToolAnswer, ToolCall, closed, moment, text
 from memory.domain.limits import DEFAULT_CHARS, MAX_CHARS, MAX_K, MIN_CHARS
 from memory.domain.text import HitView, render_hits
-from memory.domain.times import format_micros
 from memory.search.episodes import EpisodeFilters
 from memory.services.search import Order, PassageHit, PassageQuery, find_passages
 
@@ -69,31 +68,38 @@ def _view(hit: PassageHit) -> HitView:
 
 
 def _values(query: str, hits: Sequence[PassageHit]) -> dict[str, Any]:
-    numbers = {id_: n for n, id_ in enumerate(dict.fromkeys(hit.episode_id for hit in hits), 1)}
-    first = {hit.episode_id: hit for hit in reversed(hits)}
+    """Return the JSON form; times are microseconds.  Source: specification, section 9."""
+    first: dict[str, PassageHit] = {}
+    for hit in hits:
+        first.setdefault(hit.episode_id, hit)
     return {
         "query": query,
-        "passages": [
-            {
-                "episode_id": hit.episode_id,
-                "units": [hit.first_unit, hit.last_unit],
-                "label": hit.label,
-                "text": hit.text,
-                "score": hit.score,
-            }
-            for hit in hits
-        ],
+        "passages": [_passage(hit) for hit in hits],
         "episodes": [
             {
                 "n": n,
-                "episode_id": id_,
-                "source": first[id_].source,
-                "type": first[id_].episode_type,
-                "occurred_at": format_micros(first[id_].occurred_at),
+                "episode_id": hit.episode_id,
+                "source": hit.source,
+                "type": hit.episode_type,
+                "occurred_at": hit.occurred_at,
             }
-            for id_, n in numbers.items()
+            for n, hit in enumerate(first.values(), 1)
         ],
     }
+
+
+def _passage(hit: PassageHit) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "episode_id": hit.episode_id,
+        "source": hit.source,
+        "type": hit.episode_type,
+        "units": [hit.first_unit, hit.last_unit],
+        "label": hit.label,
+        "text": hit.text,
+        "score": hit.score,
+        "occurred_at": hit.occurred_at,
+    }
+    return values if hit.document is None else {**values, "document": hit.document}
 
 
 SEARCH_MEMORY: Final = Tool(
@@ -155,6 +161,10 @@ SEARCH_MEMORY: Final = Tool(
                 "A passage.",
                 {
                     "episode_id": text("The episode it is of."),
+                    "source": text("Where it comes from."),
+                    "type": text("Its episode type."),
+                    "document": text("The document it is of, if it is of one."),
+                    "occurred_at": moment("When it happened."),
                     "units": {
                         "type": "array",
                         "description": "Its first and last unit.",
@@ -176,7 +186,7 @@ SEARCH_MEMORY: Final = Tool(
                     "episode_id": text("The id get_episode reads."),
                     "source": text("Where it comes from."),
                     "type": text("Its episode type."),
-                    "occurred_at": text("When it happened."),
+                    "occurred_at": moment("When it happened."),
                 },
             ),
         },

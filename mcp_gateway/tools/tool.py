@@ -91,6 +91,11 @@ def text(description: str) -> dict[str, Any]:
     return {"type": "string", "description": description}
 
 
+def moment(description: str) -> dict[str, Any]:
+    """Return the schema of a moment, which JSON has as a whole number."""
+    return {"type": "integer", "description": f"{description} Microseconds since 1970, UTC."}
+
+
 def closed(description: str, properties: Mapping[str, Any]) -> dict[str, Any]:
     """Return the schema of an object that has these properties and no other."""
     return {
