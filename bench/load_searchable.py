@@ -20,14 +20,18 @@ def run(store: Store) -> list[Result]:
     """Measure notes first, then texts of the corpus's own size."""
     with running_engine() as engine:
         return [
-            _measure(engine, store, "load_searchable", NOTE_BYTES),
-            _measure(engine, store, "load_searchable.passages", PASSAGE_BYTES),
+            _measure(engine, "load_searchable", NOTE_BYTES, 4_000 if store.small else 40_000),
+            _measure(
+                engine,
+                "load_searchable.passages",
+                PASSAGE_BYTES,
+                2_000 if store.small else 20_000,
+            ),
         ]
 
 
-def _measure(engine: Engine, store: Store, name: str, size: tuple[int, int]) -> Result:
+def _measure(engine: Engine, name: str, size: tuple[int, int], count: int) -> Result:
     """Take turns: tokenize the notes of a round on all cores, then load them."""
-    count = 2_000 if store.small else 20_000
     source = TextSource(stream=20 + size[0])
     ours: list[float] = []
     reference: list[float] = []

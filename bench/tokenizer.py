@@ -4,6 +4,7 @@ Rates of writing and rebuilding are ratios to it, so that a slow analyzer of the
 make its own bar easier.  It never changes with the product's.
 """
 
+import multiprocessing
 import os
 import re
 import unicodedata
@@ -65,8 +66,11 @@ class AllCores:
         self._cores = os.cpu_count() or 1
         shares = [list(texts[core :: self._cores]) for core in range(self._cores)]
         self._count = len(texts)
+        # Not forked: this process may run threads and hold connections.
+        context = multiprocessing.get_context("forkserver")
         self._pools = [
-            ProcessPoolExecutor(1, initializer=_hold, initargs=(share,)) for share in shares
+            ProcessPoolExecutor(1, mp_context=context, initializer=_hold, initargs=(share,))
+            for share in shares
         ]
         for pool in self._pools:
             pool.submit(_measure).result()
