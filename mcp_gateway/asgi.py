@@ -109,7 +109,7 @@ class McpApp:
             message = read_message(body, max_depth=settings.max_depth)
         except Refused as refused:
             return Answer(refused.status or 400, error_body(refused), (JSON_TYPE,))
-        label[0] = message.method if message.method.isprintable() else "?"
+        label[0] = message.method[:40] if message.method.isprintable() else "?"
         return await _message_answer(message, request, settings, caller, request_id)
 
     def _request_id(self, request: Request) -> str:

@@ -4,10 +4,13 @@ import asyncio
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 from pytest_django import Settings
 
 from ampup_site.kernel.errors import ErrorKind
+from mcp_gateway import asgi, bridge
 from mcp_gateway.errors import RPC_CODES, STATUSES
+from mcp_gateway.tools import search_memory
 from tests.mcp_gateway.wire import Wire, an_app, an_echo, legacy
 
 PATHS = ("/mcp", "/mcp/", "/mcp/hook", "/mcp/hook/", "/mcp?org=default", "/mcp/?org=default")
@@ -188,6 +191,24 @@ def test_a_request_id_is_given_back_if_it_is_one(local: Wire) -> None:
     assert mine.headers["x-request-id"] == "abc-1.2"
     other = local.post(legacy("ping"), headers={"x-request-id": "<script>"})
     assert other.headers["x-request-id"].startswith("req_")
+
+
+def test_a_database_that_is_away_is_a_503_that_may_be_tried_again(
+    local: Wire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: no traceback a request and no 500, before a tool and inside one."""
+
+    def away(*_: object, **__: object) -> Any:
+        raise OperationalError("secret-of-the-server")
+
+    monkeypatch.setattr(bridge, "engine", away)
+    monkeypatch.setattr(search_memory, "find_passages", away)
+    result = Wire(an_app()).call("search_memory", {"query": "a"})
+    assert result["structuredContent"]["error"]["code"] == "unavailable"
+    monkeypatch.setattr(asgi, "authenticate", away)
+    answer = local.post(legacy("ping"))
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+    assert "secret" not in answer.text + str(result)
 
 
 def test_every_kind_of_error_has_a_status_and_a_code() -> None:
