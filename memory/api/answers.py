@@ -9,6 +9,7 @@ from accounts.domain.caller import Caller
 from accounts.domain.roles import rights_of
 from accounts.domain.scope import Scope
 from memory.domain.episode_types import EpisodeType
+from memory.domain.job import JobView
 from memory.domain.text import HitView, render_hits
 from memory.services.episodes import (
     AclAmended,
@@ -159,6 +160,25 @@ def episodes_found(page: EpisodePage) -> Answer:
             fields["document"] = summary.document
         results.append(fields)
     return {"find": "episodes", "as_of": None, "results": results, "next_cursor": page.next_cursor}
+
+
+def job(view: JobView) -> Answer:
+    """GET /jobs/{id}."""
+    fields: Answer = {
+        "job": view.job,
+        "kind": view.kind.value,
+        "state": view.state.value,
+        "done": view.done,
+        "total": view.total,
+        "commits": list(view.commits),
+    }
+    if view.refused:
+        fields["refused"] = [
+            {"position": item.position, "reason": item.reason} for item in view.refused
+        ]
+    if view.error is not None:
+        fields["error"] = view.error
+    return fields
 
 
 def index_status(status: IndexStatus) -> Answer:

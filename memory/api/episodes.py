@@ -9,11 +9,12 @@ from memory.api import answers
 from memory.api.answers import Answer
 from memory.api.documents import json_body, query_parameters
 from memory.api.drafts import episode_drafts
-from memory.api.edge import Accepted, Ask, Written, read, write
+from memory.api.edge import Accepted, Ask, Written, read, spool_folder, write
 from memory.api.parameters import unit_range
 from memory.api.shapes import AclIn, ForgetIn, IngestIn
 from memory.services import episodes
 from memory.services.episodes import AclAmended, Forgotten, Ingested
+from memory.services.loads import start_load
 
 router: Final = Router(tags=["episodes"])
 
@@ -74,5 +75,10 @@ async def put_acl(request: HttpRequest, episode_id: str) -> HttpResponse:
 def _ingest(ask: Ask) -> Written[Ingested] | Accepted:
     body = ask.body(IngestIn, listed_as="episodes")
     wanted = episode_drafts(body.episodes)
-    pending = episodes.ingest(ask.engine, ask.caller, ask.scope, wanted, id_of=body.id_of)
-    return Written(pending, answers.ingested)
+    if not body.background:
+        pending = episodes.ingest(ask.engine, ask.caller, ask.scope, wanted, id_of=body.id_of)
+        return Written(pending, answers.ingested)
+    job = start_load(
+        ask.engine, ask.caller, ask.scope, wanted, spool=spool_folder(), id_of=body.id_of
+    )
+    return Accepted({"job": job})

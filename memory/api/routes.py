@@ -4,11 +4,12 @@ from typing import Final
 
 from ninja import Router
 
-from memory.api import episodes, notes, search, standing
+from memory.api import episodes, jobs, notes, search, standing
 
 ROUTERS: Final[tuple[Router, ...]] = (
     notes.router,
     episodes.router,
     search.router,
     standing.router,
+    jobs.router,
 )

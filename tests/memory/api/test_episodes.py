@@ -161,30 +161,30 @@ def test_one_instant_in_three_notations_is_one_instant(local: Rest) -> None:
         assert [row["occurred_at"] for row in rows] == [1_767_225_600_123_456] * 3
 
 
-@pytest.mark.parametrize(
-    "moment",
-    [
-        "2026-01-01T12:00:00",
-        "20260726",
-        "2026-W30-7",
-        "9999-12-31T23:59:59-12:00",
-        "10000-01-01T00:00:00Z",
-        "0000-01-01T00:00:00Z",
-        10**18,
-        -(10**18),
-        10**30,
-        "infinity",
-        "",
-    ],
+NO_MOMENTS: tuple[object, ...] = (
+    "2026-01-01T12:00:00",
+    "20260726",
+    "2026-W30-7",
+    "9999-12-31T23:59:59-12:00",
+    "10000-01-01T00:00:00Z",
+    "0000-01-01T00:00:00Z",
+    10**18,
+    -(10**18),
+    10**30,
+    "infinity",
+    "",
 )
-def test_a_time_that_is_no_moment_is_refused_by_name(local: Rest, moment: object) -> None:
+
+
+def test_a_time_that_is_no_moment_is_refused_by_name(local: Rest) -> None:
     """Regression: naive, odd and endless times are refused at the door (cases 35, 39, 40)."""
-    refusal = local.refusal("POST", "/episodes", [{**EPISODE, "occurred_at": moment}])
-    assert refusal[2] == "episodes[0].occurred_at"
-    assert refusal[0] in (400, 422)
-    assert local.refusal("POST", "/remember", {**NOTE, "occurred_at": moment})[0] == refusal[0]
-    query = {"find": "episodes", "from": moment}
-    assert local.refusal("POST", "/query", query) == (400, "bad_query", "from")
+    for moment in NO_MOMENTS:
+        refusal = local.refusal("POST", "/episodes", [{**EPISODE, "occurred_at": moment}])
+        assert refusal == (400, "bad_request", "episodes[0].occurred_at"), moment
+        note = {**NOTE, "occurred_at": moment}
+        assert local.refusal("POST", "/remember", note) == (400, "bad_request", "occurred_at")
+        query = {"find": "episodes", "from": moment}
+        assert local.refusal("POST", "/query", query) == (400, "bad_query", "from")
 
 
 def test_a_body_of_many_words_is_found_by_its_first_and_last(local: Rest) -> None:
@@ -209,17 +209,16 @@ def test_a_path_in_a_document_key_stays_a_name(local: Rest, engine: Engine) -> N
     assert set(root.parent.rglob("*")) - set(root.rglob("*")) == before
 
 
-@pytest.mark.parametrize("path", ["..%2f..%2fetc", "0" * 63, "A" * 64, "%00", "\u00e9"])
-def test_an_id_that_is_none_is_refused(local: Rest, path: str) -> None:
+def test_an_id_that_is_none_is_refused(local: Rest) -> None:
     """Ours: an id is 64 hex digits; anything else is no error of the server's."""
-    status, answer = local.call("GET", f"/episodes/{path}")
-    assert status in (400, 404)
-    assert answer["error"]["code"] in ("bad_request", "not_found")
+    for path in ("..%2f..%2fetc", "0" * 63, "A" * 64, "%00", "\u00e9"):
+        status, code, _ = local.refusal("GET", f"/episodes/{path}")
+        assert (status, code) in ((400, "bad_request"), (404, "not_found")), path
 
 
-@pytest.mark.parametrize("units", ["0", "3-1", "x", "-1", "1-", "1&units=2", "\u0663", "9" * 30])
-def test_units_that_are_no_range_are_refused(local: Rest, units: str) -> None:
+def test_units_that_are_no_range_are_refused(local: Rest) -> None:
     """Ours: one number or a range, counted from 1."""
     identity = local.remember()
-    refusal = local.refusal("GET", f"/episodes/{identity}?units={units}")
-    assert refusal == (400, "bad_request", "units")
+    for units in ("0", "3-1", "x", "-1", "1-", "1&units=2", "\u0663", "9" * 30):
+        refusal = local.refusal("GET", f"/episodes/{identity}?units={units}")
+        assert refusal == (400, "bad_request", "units"), units
