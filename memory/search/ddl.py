@@ -204,9 +204,12 @@ def ensure_tables(connection: psycopg.Connection) -> None:
 def create_partitions(connection: psycopg.Connection, generation: int) -> None:
     """Make the empty partitions of a generation, without any index."""
     for table in PARTITIONED:
+        name, parent = f"{SCHEMA}.{table}_g{generation}", f"{SCHEMA}.{table}"
+        # Attached rather than made as a partition: that would lock out the parent's readers.
+        connection.execute(f"CREATE TABLE {name} (LIKE {parent} INCLUDING ALL)")
+        connection.execute(f"ALTER TABLE {name} ADD CHECK (generation = {generation})")
         connection.execute(
-            f"CREATE TABLE {SCHEMA}.{table}_g{generation} PARTITION OF {SCHEMA}.{table}"
-            f" FOR VALUES IN ({generation})"
+            f"ALTER TABLE {parent} ATTACH PARTITION {name} FOR VALUES IN ({generation})"
         )
     passages = f"{SCHEMA}.passages_g{generation}"
     connection.execute(f"ALTER TABLE {passages} ALTER COLUMN terms SET STORAGE EXTERNAL")
@@ -228,9 +231,19 @@ def create_text_index(connection: psycopg.Connection, generation: int) -> None:
 
 
 def drop_partitions(connection: psycopg.Connection, generation: int) -> None:
-    """Drop a generation's partitions; needs a moment's exclusive lock on the parents."""
+    """Drop a generation's partitions one by one, without holding up anybody's read or write.
+
+    Not inside a transaction. What was begun and not ended is ended.
+    """
     for table in PARTITIONED:
-        connection.execute(f"DROP TABLE IF EXISTS {SCHEMA}.{table}_g{generation}")
+        name, parent = f"{SCHEMA}.{table}_g{generation}", f"{SCHEMA}.{table}"
+        row = connection.execute(
+            "SELECT inhdetachpending FROM pg_inherits WHERE inhrelid = to_regclass(%s)", (name,)
+        ).fetchone()
+        if row is not None:
+            how = "FINALIZE" if row[0] else "CONCURRENTLY"
+            connection.execute(f"ALTER TABLE {parent} DETACH PARTITION {name} {how}")
+        connection.execute(f"DROP TABLE IF EXISTS {name}")
 
 
 def _create(connection: psycopg.Connection, statements: tuple[str, ...], generation: int) -> None:

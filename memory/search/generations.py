@@ -58,15 +58,12 @@ def flip(cursor: psycopg.Cursor, *, generation: int, now: Micros) -> None:
 
 
 def drop_generation(connection: psycopg.Connection, generation: int) -> None:
-    """Drop a generation that is not live."""
-    with connection.transaction():
-        connection.execute("SET LOCAL lock_timeout = '2s'")
-        connection.execute("SELECT pg_advisory_xact_lock(hashtext('ampup_index.ddl'))")
-        ddl.drop_partitions(connection, generation)
-        connection.execute(
-            f"DELETE FROM {ddl.SCHEMA}.ledger_head WHERE generation = %s AND state <> 'live'",
-            (generation,),
-        )
+    """Drop a generation that is not live; the connection is in autocommit mode."""
+    ddl.drop_partitions(connection, generation)
+    connection.execute(
+        f"DELETE FROM {ddl.SCHEMA}.ledger_head WHERE generation = %s AND state <> 'live'",
+        (generation,),
+    )
 
 
 def retired_generations(cursor: psycopg.Cursor, *, before: Micros) -> Sequence[int]:
