@@ -39,7 +39,7 @@ def engine() -> Engine:
 
 def start_mover() -> None:
     """Start the thread that keeps index and tables quick to read; a server does, once."""
-    global _mover  # noqa: PLW0603
+    global _mover
     held = engine()
     with _lock:
         if _mover is None:

@@ -16,6 +16,7 @@ from memory.services.episodes import (
     list_episodes,
     remember,
 )
+from memory.services.preparing import EpisodeDraft
 from memory.services.search import PassageQuery, find_passages
 from tests.builders import episode, note, person, reader, service
 
@@ -156,7 +157,7 @@ def test_only_its_author_or_an_administrator_forgets_a_note(engine: Engine, org:
     priya, bob = person("priya"), person("bob")
     kept = remember(engine, priya, org, note()).wait()
     with pytest.raises(AmpUpError) as refusal:
-        forget(engine, bob, org, kept.episode_id)
+        forget(engine, bob, org, kept.episode_id).wait()
 
     assert refusal.value.code == "forbidden"
     assert forget(engine, priya, org, kept.episode_id).wait().episode_id == kept.episode_id
@@ -172,11 +173,11 @@ def test_only_its_author_or_an_administrator_forgets_a_note(engine: Engine, org:
     ],
 )
 def test_an_ingest_that_cannot_be_taken_is_refused_whole(
-    engine: Engine, org: Scope, draft: object, error: type[AmpUpError]
+    engine: Engine, org: Scope, draft: EpisodeDraft, error: type[AmpUpError]
 ) -> None:
     """Documented: specification, sections 3 and 6."""
     with pytest.raises(error) as refusal:
-        ingest(engine, service(), org, [episode("fine"), draft])  # type: ignore[list-item]
+        ingest(engine, service(), org, [episode("fine"), draft]).wait()
 
     assert refusal.value.field is not None
     assert refusal.value.field.startswith("episodes[1]")
