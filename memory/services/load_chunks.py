@@ -6,6 +6,7 @@ Children import this module and nothing of Django: they take drafts and give pre
 import multiprocessing
 import os
 import signal
+import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -192,12 +193,21 @@ def _begin_child(root: Path, dsn: str, types: EpisodeTypes) -> None:
     """Build the stores a child prepares on: it writes blobs, and never lands anything."""
     global _child_engine
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C is its parent's to answer
+    threading.Thread(target=_die_with_parent, name="parent watch", daemon=True).start()
     clock = SystemClock()
     ids = UlidSource(clock)
     warehouse = Warehouse(root=root, dsn=dsn)
     index = IndexDatabase(dsn=dsn, lend=_lend_nothing)
     committer = Committer(warehouse=warehouse, index=index, clock=clock, ids=ids)
     _child_engine = Engine(clock, ids, warehouse, index, committer, types)
+
+
+def _die_with_parent() -> None:
+    """End this process when the one that loads was killed: nobody else would ever stop it."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _lend_nothing() -> AbstractContextManager[psycopg.Connection]:
