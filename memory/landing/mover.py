@@ -32,6 +32,12 @@ from memory.tables.warehouse import Warehouse
 logger = logging.getLogger(__name__)
 
 _IDLE_SECS: Final = 5.0
+_SLICE_SECS: Final = 0.25
+"""How soon a stop is noticed."""
+
+_SETTLE_SECS: Final = 0.05
+"""After a landing others mostly follow at once."""
+
 _REST: Final = 2.0
 """After a step that took t seconds the mover rests 2 t: it takes a third of a core at most."""
 
@@ -78,9 +84,16 @@ class Mover:
             if busy:
                 self._stop.wait((perf_counter() - began) * _REST)
             else:
-                for _ in connection.notifies(timeout=_IDLE_SECS, stop_after=1):
-                    pass
-                self._stop.wait(0.05)
+                self._wait(connection)
+
+    def _wait(self, connection: psycopg.Connection) -> None:
+        """Wait for a landing, or for as long as idle things may stay undone."""
+        slices = int(_IDLE_SECS / _SLICE_SECS)
+        for _ in range(slices):
+            heard = list(connection.notifies(timeout=_SLICE_SECS, stop_after=1))
+            if heard or self._stop.is_set():
+                break
+        self._stop.wait(_SETTLE_SECS)
 
 
 def step(connection: psycopg.Connection, *, clock: Clock) -> bool:
