@@ -14,6 +14,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Final
 
 import psycopg
 from django.core.handlers.asgi import ASGIHandler
@@ -22,9 +23,11 @@ from django.db import Error
 from ampup_site.kernel.errors import AmpUpError
 from ampup_site.middleware import Event, Receive, Send, Surrounded
 from mcp_gateway.asgi import PATHS, build_mcp_app
-from memory.wiring import close_engine, engine
+from memory.wiring import close_engine, start_mover
 
 logger = logging.getLogger(__name__)
+
+_AGAIN_SECS: Final = 2.0
 
 
 class Root:
@@ -61,19 +64,30 @@ class Root:
     @asynccontextmanager
     async def _running(self) -> AsyncIterator[None]:
         async with self._mcp.lifespan():
-            await asyncio.to_thread(_warm)
+            ready = await asyncio.to_thread(_warm)
+            warming = None if ready else asyncio.create_task(_warm_later())
             try:
                 yield
             finally:
+                if warming is not None:
+                    warming.cancel()
                 await asyncio.to_thread(close_engine)
 
 
-def _warm() -> None:
+def _warm() -> bool:
     """Build the engine before the first request; what is missing now may come back later."""
     try:
-        engine()
+        start_mover()
     except (AmpUpError, Error, psycopg.Error, OSError) as error:
         logger.warning("not ready yet: %s", error)
+        return False
+    return True
+
+
+async def _warm_later() -> None:
+    """Try until it works: the database may come up after the server."""
+    while not await asyncio.to_thread(_warm):
+        await asyncio.sleep(_AGAIN_SECS)
 
 
 application = Root()

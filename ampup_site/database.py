@@ -13,6 +13,8 @@ from django.db import connection, connections
 from django.db.backends.postgresql.base import DatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
 
+from accounts.domain.names import DEFAULT_ORG
+from ampup_site.kernel.clock import SystemClock
 from ampup_site.postgres.local import LocalPostgres, attach
 from ampup_site.postgres.named import check_named
 from ampup_site.settings import env
@@ -55,6 +57,7 @@ def _open(*, migrated: bool) -> Iterator[None]:
     try:
         if migrated:
             migrate_if_behind(settings.AMPUP_DATABASE_DSN)
+            ensure_org()
         yield
     finally:
         close_all()
@@ -69,6 +72,14 @@ def close_all() -> None:
         each.close()
         if isinstance(each, DatabaseWrapper) and each.pool is not None:
             each.close_pool()
+
+
+def ensure_org() -> None:
+    """Make the org that requests without one mean, where it has a name of its own."""
+    from accounts.services.orgs import ensure_default_org  # models load after django.setup()
+
+    if settings.AMPUP_DEFAULT_ORG != DEFAULT_ORG:
+        ensure_default_org(settings.AMPUP_DEFAULT_ORG, clock=SystemClock())
 
 
 def migrate_if_behind(dsn: str) -> None:

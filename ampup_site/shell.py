@@ -98,3 +98,7 @@ def _execute(command: Any, options: dict[str, Any], *, database: bool, migrated:
         reason = " ".join(str(error).split())
         sys.stderr.write(f"error: the database refused: {reason}\n")
         raise SystemExit(1) from error
+
+
+if __name__ == "__main__":
+    sys.exit(main())
