@@ -66,7 +66,8 @@ def _length(received: bytes) -> int:
 @pytest.fixture
 def server(engine: Engine, settings: Settings) -> Iterator[Server]:
     settings.AMPUP_LOCAL = True
-    with socket.socket() as listening:
+    # The protocol is named, for else asyncio leaves Nagle on and each answer waits for an ACK.
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
         listening.bind(("127.0.0.1", 0))
         config = uvicorn.Config(build_mcp_app(), lifespan="off", ws="none", log_config=None)
         running = uvicorn.Server(config)
