@@ -51,15 +51,8 @@ def to_arrow(table: str, records: Sequence[ScopeRecord | LedgerRecord]) -> pa.Ta
                 [{"episode_id": cite.episode_id, "unit": cite.unit} for cite in cites]
                 for cites in values
             ]
-        columns.append(_array(values, field.type))
+        columns.append(pa.array(values, type=field.type))
     return pa.Table.from_arrays(columns, schema=schema)
-
-
-def _array(values: list[Any], kind: pa.DataType) -> pa.Array:
-    if pa.types.is_timestamp(kind):
-        # By way of integers: Python datetimes know no year 0 and cost a conversion each.
-        return pa.array(values, type=pa.int64()).cast(kind)
-    return pa.array(values, type=kind)
 
 
 def from_arrow(record: type[R], rows: pa.Table | pa.RecordBatch) -> Iterator[R]:

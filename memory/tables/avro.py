@@ -7,7 +7,7 @@ landing costs, so they go through a compiled one, with the schemas pyiceberg def
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 import fastavro
@@ -220,7 +220,8 @@ def _entry(file: DataFile, snapshot_id: int) -> dict[str, object]:
     }
 
 
-def _listed(manifest: Manifest) -> dict[str, object]:
+@lru_cache(maxsize=10_000)
+def _listed(manifest: Manifest) -> Mapping[str, object]:
     return {
         "manifest_path": manifest.path,
         "manifest_length": manifest.length,

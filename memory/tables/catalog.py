@@ -4,7 +4,8 @@ The tables are those of pyiceberg's SqlCatalog, and pointers move by the stateme
 itself, so that another engine's commit through the same catalog conflicts and is not lost.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import psycopg
@@ -56,42 +57,60 @@ def read_pointers(
     return {(namespace, table): at for namespace, table, at in rows}
 
 
-def move_pointer(
-    connection: psycopg.Connection, key: TableKey, *, before: str | None, after: str
-) -> None:
-    """Point a table at its next version, if it is still at the one before.
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A table's step from one version to the next; no version before, and it is made."""
+
+    key: TableKey
+    before: str | None
+    after: str
+
+
+def move_pointers(connection: psycopg.Connection, moves: Sequence[Move]) -> None:
+    """Point tables at their next versions, if each is still at the one before.
 
     Raises:
-        LedgerConflict: somebody else moved it.
+        LedgerConflict: somebody else moved one; the transaction must be rolled back.
     """
-    namespace, table = key
-    if before is None:
-        cursor = _create(connection, key, after)
-    else:
-        cursor = connection.execute(
-            "UPDATE public.iceberg_tables"
-            " SET metadata_location = %s, previous_metadata_location = %s"
-            " WHERE catalog_name = %s AND table_namespace = %s AND table_name = %s"
-            " AND metadata_location = %s",
-            (after, before, CATALOG, namespace, table, before),
-        )
-    if cursor.rowcount != 1:
-        message = f"Table {namespace}.{table} was moved by somebody else."
+    made = [(*move.key, move.after) for move in moves if move.before is None]
+    known = [(*move.key, move.before, move.after) for move in moves if move.before is not None]
+    moved = 0
+    if made:
+        moved += _create(connection, made)
+    if known:
+        moved += connection.execute(
+            "UPDATE public.iceberg_tables AS held"
+            " SET metadata_location = move.after, previous_metadata_location = move.before"
+            " FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[])"
+            " AS move(namespace, name, before, after)"
+            " WHERE held.catalog_name = %s AND held.table_namespace = move.namespace"
+            " AND held.table_name = move.name AND held.metadata_location = move.before",
+            (*_columns(known), CATALOG),
+        ).rowcount
+    if moved != len(moves):
+        names = ", ".join(".".join(move.key) for move in moves)
+        message = f"One of these tables was moved by somebody else: {names}."
         raise LedgerConflict(message)
 
 
-def _create(connection: psycopg.Connection, key: TableKey, at: str) -> psycopg.Cursor:
-    namespace, table = key
+def _create(connection: psycopg.Connection, made: Sequence[tuple[str, ...]]) -> int:
+    namespaces = sorted({namespace for namespace, *_ in made})
     connection.execute(
         "INSERT INTO public.iceberg_namespace_properties"
-        " VALUES (%s, %s, 'exists', 'true') ON CONFLICT DO NOTHING",
-        (CATALOG, namespace),
+        " SELECT %s, unnest(%s::text[]), 'exists', 'true' ON CONFLICT DO NOTHING",
+        (CATALOG, namespaces),
     )
     return connection.execute(
-        "INSERT INTO public.iceberg_tables VALUES (%s, %s, %s, %s, NULL, 'TABLE')"
+        "INSERT INTO public.iceberg_tables"
+        " SELECT %s, namespace, name, at, NULL, 'TABLE'"
+        " FROM unnest(%s::text[], %s::text[], %s::text[]) AS made(namespace, name, at)"
         " ON CONFLICT DO NOTHING",
-        (CATALOG, namespace, table, at),
-    )
+        (CATALOG, *_columns(made)),
+    ).rowcount
+
+
+def _columns(rows: Sequence[tuple[str, ...]]) -> tuple[list[str], ...]:
+    return tuple(list(column) for column in zip(*rows, strict=True))
 
 
 def namespaces_of(pointers: Mapping[TableKey, str], *, but: str) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from memory.tables.catalog import TableKey, read_pointers
 from memory.tables.files import local_path
 from memory.tables.rewriting import rewrite
 from memory.tables.state import replace_files
-from memory.tables.warehouse import Warehouse
+from memory.tables.warehouse import StagedLanding, Warehouse
 
 MIN_FILES: Final = 48
 """Small files of a class that are worth one rewrite: a scan pays about 1 ms for each."""
@@ -112,7 +112,7 @@ def _swap(
         if staged is None:
             return False
         warehouse.make_durable([staged], [])
-        warehouse.point(connection, staged)
+        warehouse.swap(connection, StagedLanding((staged,)))
         reach("compaction.swapped")
     warehouse.keep(staged.after)
     reach("compaction.committed")

@@ -21,6 +21,9 @@ _SCHEME: Final = "file://"
 _FLUSHERS: Final = 12
 """Flushes wait for the disk, not for a core; a dozen at once cost about what one costs."""
 
+_LONGEST: Final = 2**30
+"""No body is longer; a length beyond it is damage and must not be asked of the memory."""
+
 
 def location(path: Path) -> str:
     """Return the URI under which the tables name a file."""
@@ -40,21 +43,22 @@ class Files:
         self._known: set[Path] = set()
         self._flushers = ThreadPoolExecutor(_FLUSHERS, thread_name_prefix="fsync")
 
-    def write(self, path: Path, content: bytes) -> None:
-        """Write a new file, making its folder; not durable until `flush`."""
-        try:
-            path.write_bytes(content)
-        except FileNotFoundError:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+    def flush(self, paths: Iterable[Path], new: Iterable[tuple[Path, bytes]] = ()) -> None:
+        """Make files and the folders that name them durable, up to the warehouse's own.
 
-    def flush(self, paths: Iterable[Path]) -> None:
-        """Make files and the folders that name them durable, up to the warehouse's own."""
-        files = list(paths)
-        folders = {file.parent for file in files}
+        Args:
+            new: files to be written first, with their content. Making a file waits for the
+                disk's journal as flushing does, so they are made side by side too.
+        """
+        files, drafts = list(paths), list(new)
+        folders = {path.parent for path in [*files, *(path for path, _ in drafts)]}
         for folder in folders - self._known:
+            folder.mkdir(parents=True, exist_ok=True)
             folders |= {above for above in folder.parents if above.is_relative_to(self.root)}
-        list(self._flushers.map(_flush, [*files, *folders]))
+        written = self._flushers.map(_write, drafts)
+        list(self._flushers.map(_flush, files))
+        list(written)
+        list(self._flushers.map(_flush, folders))
         self._known |= folders
 
     def put_blob(self, namespace: str, sha256: str, body: bytes) -> str:
@@ -65,6 +69,8 @@ class Files:
         place = f"{namespace}/bodies/{sha256[:2]}/{sha256}.zst"
         path = self.root / place
         if path.exists():
+            # Whoever put it there may have died before its folder was flushed.
+            self.flush([path])
             return place
         path.parent.mkdir(parents=True, exist_ok=True)
         packed = pa.Codec("zstd").compress(body, asbytes=True)
@@ -84,18 +90,37 @@ class Files:
         Raises:
             DamagedBlob: the file is not what its name says.
         """
-        content = (self.root / place).read_bytes()
-        size = int.from_bytes(content[:8], "little")
-        body = pa.Codec("zstd").decompress(content[8:], decompressed_size=size, asbytes=True)
+        try:
+            body = _unpacked((self.root / place).read_bytes())
+        except (OSError, pa.ArrowException) as error:
+            message = "A stored body cannot be read; restore the warehouse."
+            raise DamagedBlob(message) from error
         if sha256_hex(body) != sha256:
             message = "A stored body does not match its hash; restore the warehouse."
             raise DamagedBlob(message)
-        return bytes(body).decode()
+        return body.decode()
 
     def remove(self, paths: Iterable[Path]) -> None:
         """Remove files that nothing refers to; one that is gone already is no matter."""
         for path in paths:
             path.unlink(missing_ok=True)
+
+
+def _unpacked(content: bytes) -> bytes:
+    size = int.from_bytes(content[:8], "little")
+    if size > _LONGEST:
+        message = f"a body of {size} bytes"
+        raise OSError(message)
+    packed = content[8:]
+    return bytes(pa.Codec("zstd").decompress(packed, decompressed_size=size, asbytes=True))
+
+
+def _write(draft: tuple[Path, bytes]) -> None:
+    path, content = draft
+    with path.open("xb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _flush(path: Path) -> None:

@@ -29,9 +29,10 @@ from memory.tables.layouts import PROPERTIES
 
 KEPT_SNAPSHOTS: Final = 20
 KEPT_LOG: Final = 20
-TIER: Final = 50
-"""Manifests of a tier that are merged into one of the next: tiers hold about 50, 2,500, …
-entries, so each entry is rewritten once a tier."""
+TIER: Final = 16
+"""Manifests of a tier that are merged into one of the next: tiers hold about 16, 256, 4,096, …
+entries, so each entry is rewritten once a tier. The list names at most fifteen of each tier, and
+it is written anew by every commit: with tiers of fifty it was a fifth of a commit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,10 @@ from memory.domain.errors import LedgerConflict
 from memory.domain.records import LedgerRecord
 from memory.tables.catalog import (
     CATALOG,
+    Move,
     TableKey,
     ensure_catalog,
-    move_pointer,
+    move_pointers,
     namespaces_of,
     read_pointers,
 )
@@ -121,23 +122,21 @@ class Warehouse:
         return StagedLanding(tuple(staged))
 
     def swap(self, connection: psycopg.Connection, staged: StagedLanding) -> None:
-        """Point the tables at their next versions, the ledger last.
+        """Point the tables at their next versions, all in one statement.
 
         Raises:
             LedgerConflict: a pointer was moved outside the landing lock.
         """
-        for table in staged.tables:
-            self.point(connection, table)
-
-    def point(self, connection: psycopg.Connection, table: StagedTable) -> None:
-        """Move one table's pointer."""
-        before, after = table.before, table.after
-        assert after.location is not None  # noqa: S101 -- a staged version has a file
-        move_pointer(
+        move_pointers(
             connection,
-            (after.namespace, after.table),
-            before=before.location,
-            after=after.location,
+            [
+                Move(
+                    (table.after.namespace, table.after.table),
+                    before=table.before.location,
+                    after=str(table.after.location),
+                )
+                for table in staged.tables
+            ],
         )
 
     def adopt(self, staged: StagedLanding) -> None:
@@ -204,11 +203,11 @@ class Warehouse:
 
     def make_durable(self, staged: Sequence[StagedTable], data: Sequence[str]) -> None:
         """Write the metadata files of new versions and flush them with their data files."""
-        written = [file for table in staged for file in table.files]
-        for path, content in written:
-            self.files.write(path, content)
         reach("tables.staged")
-        self.files.flush([path for path, _ in written] + [local_path(uri) for uri in data])
+        self.files.flush(
+            [local_path(uri) for uri in data],
+            new=[file for table in staged for file in table.files],
+        )
         reach("tables.fsynced")
 
 

@@ -1,5 +1,6 @@
 """A landing is all or nothing, in one chain, and costs the same however long the chain is."""
 
+import os
 import threading
 from pathlib import Path
 
@@ -9,10 +10,11 @@ import pytest
 from memory.domain.errors import LedgerConflict
 from memory.tables import reading
 from memory.tables.catalog import read_pointers
+from memory.tables.encode import ScopePart
 from memory.tables.files import local_path
 from memory.tables.state import KEPT_SNAPSHOTS, TIER
 from memory.tables.verify import ledger_head, verify_ledger
-from memory.tables.warehouse import LEDGER_KEY, Warehouse
+from memory.tables.warehouse import LEDGER_KEY, StagedLanding, Warehouse
 from tests.memory.tables.book import (
     NAMESPACE,
     Book,
@@ -89,12 +91,9 @@ def test_a_pointer_that_moved_after_staging_is_a_conflict(
     """Documented: any row count but 1 rolls the landing back, without the lock as well."""
     book.land(notes(["one"]))
     late = notes(["late"])
-    rows = book.ledger_rows([late])
+    staged = _staged(book, connection, late)
+    book.reopened().land(notes(["two"]))
     with pytest.raises(LedgerConflict), connection.transaction():
-        staged = book.warehouse.stage(
-            connection, [book.warehouse.encode(late)], rows, batch_id="b_late"
-        )
-        book.reopened().land(notes(["two"]))
         book.warehouse.swap(connection, staged)
     assert len(list(reading.ledger_rows(book.warehouse))) == 2
 
@@ -104,12 +103,9 @@ def test_two_that_create_one_table_do_not_both_win(
 ) -> None:
     """Ours: the first version of a table is a compare-and-set too."""
     mine = notes(["mine"])
-    rows = book.ledger_rows([mine])
+    staged = _staged(book, connection, mine)
+    Book(Warehouse(root=book.warehouse.root, dsn=book.dsn), book.dsn).land(notes(["theirs"]))
     with pytest.raises(LedgerConflict), connection.transaction():
-        staged = book.warehouse.stage(
-            connection, [book.warehouse.encode(mine)], rows, batch_id="b_1"
-        )
-        Book(Warehouse(root=book.warehouse.root, dsn=book.dsn), book.dsn).land(notes(["theirs"]))
         book.warehouse.swap(connection, staged)
 
 
@@ -118,7 +114,13 @@ def test_every_file_is_flushed_with_its_folders_before_anything_points_at_it(
 ) -> None:
     """Documented: acknowledged means on the disk."""
     flushed: set[Path] = set()
-    monkeypatch.setattr("memory.tables.files._flush", flushed.add)
+    fsync = os.fsync
+
+    def noted(descriptor: int) -> None:
+        flushed.add(Path(f"/proc/self/fd/{descriptor}").readlink())
+        fsync(descriptor)
+
+    monkeypatch.setattr("memory.tables.files.os.fsync", noted)
     before = paths_below(book.warehouse.root)
     book.land(notes(["one"]), notes(["two"], namespace="org_other"))
     written = paths_below(book.warehouse.root) - before
@@ -148,13 +150,13 @@ def test_three_hundred_commits_leave_bounded_state(book: Book) -> None:
 def test_two_warehouses_that_alternate_keep_one_chain(book: Book) -> None:
     """Documented: processes take turns; each reloads only what the other moved."""
     other = book.reopened()
-    for n in range(60):
+    for n in range(20):
         book.land(notes([f"mine {n}"]))
         other.last = book.last
         other.land(notes([f"theirs {n}"]))
         book.last = other.last
     report = verify_ledger(book.warehouse)
-    assert (report.commits, report.faults) == (120, ())
+    assert (report.commits, report.faults) == (40, ())
     assert ledger_head(other.warehouse) == report.head
 
 
@@ -182,6 +184,11 @@ def test_threads_that_race_for_the_lock_lose_nothing(book: Book) -> None:
     assert failures == []
     report = verify_ledger(book.warehouse)
     assert (report.commits, report.rows, report.faults) == (40, 80, ())
+
+
+def _staged(book: Book, connection: psycopg.Connection, part: ScopePart) -> StagedLanding:
+    encoded = [book.warehouse.encode(part)]
+    return book.warehouse.stage(connection, encoded, book.ledger_rows([part]), batch_id="b_1")
 
 
 def _land_at_present_head(warehouse: Warehouse, dsn: str, body: str) -> None:
