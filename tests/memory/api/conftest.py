@@ -3,6 +3,7 @@
 import pytest
 from pytest_django import Settings
 
+import ampup_site.celery  # noqa: F401 -- the app whose broker is in memory, as `serve` has it
 from accounts.domain.roles import Role
 from memory.engine import Engine
 from tests.accounts.builders import a_key
