@@ -9,20 +9,20 @@ from memory.services import jobs, loads, spool, upkeep
 from memory.wiring import engine
 
 
-@shared_task(name="memory.tasks.run_load", ignore_result=True)
+@shared_task(name="memory.tasks.run_load", ignore_result=True)  # type: ignore[untyped-decorator]
 def run_load(job: str) -> None:
     """Do a background load, or go on with one whose worker died."""
     loads.run_load(engine(), job, spool=_spool())
 
 
-@shared_task(name="memory.tasks.compact", ignore_result=True)
+@shared_task(name="memory.tasks.compact", ignore_result=True)  # type: ignore[untyped-decorator]
 def compact() -> None:
     """Do tonight's upkeep of the tables, once and only within its window."""
     window = settings.AMPUP_MAINTAIN_WINDOW
     upkeep.run_nightly(engine(), start=window.start, end=window.end)
 
 
-@shared_task(name="memory.tasks.sweep_jobs", ignore_result=True)
+@shared_task(name="memory.tasks.sweep_jobs", ignore_result=True)  # type: ignore[untyped-decorator]
 def sweep_jobs() -> None:
     """Resume runs whose worker is gone, and drop what ended runs left in the spool."""
     jobs.sweep_lost_jobs(engine())

@@ -114,8 +114,10 @@ def run_load(engine: Engine, job: str, *, spool: Path) -> None:
     An outage leaves it for a later sweep; another error ends it as failed.
     """
     found = JobRun.objects.filter(job=job, kind=JobKind.LOAD.value).first()
-    lease = found and jobs.take_lease(engine, job=job, scope=found.namespace)
-    if found is None or lease is None:
+    if found is None:
+        return
+    lease = jobs.take_lease(engine, job=job, scope=found.namespace)
+    if lease is None:
         return
     try:
         run = jobs.start_run(engine, lease)

@@ -13,7 +13,8 @@ from memory.domain.ids import BODY, SOURCE_AND_BODY
 from memory.management.load_files import Defaults, find_files, read_files
 from memory.management.load_progress import gauge
 from memory.management.report import MemoryCommand, Options, add_json, add_scope, scope_from
-from memory.services.loads import LoadReport, load_items
+from memory.services.load_landing import LoadReport
+from memory.services.loads import load_items
 from memory.wiring import engine
 
 _SHOWN = 20

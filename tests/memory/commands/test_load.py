@@ -9,6 +9,7 @@ from typing import Any, TextIO
 
 import pytest
 from django.core.management import CommandError, call_command
+from typing_extensions import override
 
 from accounts.domain.caller import Caller
 from accounts.domain.scope import Scope
@@ -172,6 +173,7 @@ def test_a_path_that_is_not_there_is_one_line(engine: Engine, tmp_path: Path, mi
 
 
 class _Terminal(io.StringIO):
+    @override
     def isatty(self) -> bool:
         return True
 

@@ -118,6 +118,7 @@ def test_a_run_whose_worker_died_is_asked_for_again_and_lost_after_three_deaths(
 ) -> None:
     """Documented: issue; a job lost to a crash is resumed or says so."""
     job = _queued(timed, owner, org, tmp_path)
+    lost: tuple[str, ...] = ()
     for _ in range(MAX_ATTEMPTS):
         lease = jobs.take_lease(timed, job=job, scope=org.namespace)
         assert lease is not None

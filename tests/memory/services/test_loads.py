@@ -22,7 +22,8 @@ from memory.services.indexing import verify as verify_index
 from memory.services.ledger import log
 from memory.services.ledger import verify as verify_ledger
 from memory.services.load_chunks import LoadItem
-from memory.services.loads import LoadReport, load_items
+from memory.services.load_landing import LoadReport
+from memory.services.loads import load_items
 from memory.services.preparing import EpisodeDraft
 from tests.builders import episode, reader, service
 
