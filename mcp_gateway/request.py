@@ -22,11 +22,6 @@ class Request:
     headers: Mapping[str, str]
     query: Mapping[str, tuple[str, ...]]
 
-    @property
-    def is_hook(self) -> bool:
-        """Whether it came to the address that hosts' hooks call."""
-        return self.path.rstrip("/").endswith("/hook")
-
 
 @dataclass(frozen=True, slots=True)
 class Answer:
