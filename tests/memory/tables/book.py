@@ -128,6 +128,10 @@ class Book:
         self.last = rows[-1]
         return staged
 
+    def reopened_blind(self) -> Warehouse:
+        """Return the warehouse as another process would open it, without a look at the ledger."""
+        return Warehouse(root=self.warehouse.root, dsn=self.dsn)
+
     def reopened(self) -> "Book":
         """Return the book as another process would open it."""
         warehouse = Warehouse(root=self.warehouse.root, dsn=self.dsn)
