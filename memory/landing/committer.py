@@ -8,7 +8,7 @@ of the machinery is tried again until the callers' deadline.
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from time import monotonic
@@ -17,18 +17,13 @@ from typing import Final
 import psycopg
 
 from ampup_site.kernel.clock import Clock
-from ampup_site.kernel.errors import AmpUpError
 from ampup_site.kernel.ids import IdSource
 from memory.domain.change import Outcome, Refused, Write
-from memory.domain.errors import (
-    IndexBehind,
-    LandingFailed,
-    LedgerConflict,
-    RefusedRow,
-    StorageUnavailable,
-)
+from memory.domain.errors import CommitUnknown, LedgerConflict, StorageUnavailable
+from memory.domain.ids import CommitId
 from memory.domain.pending import DEADLINE_SECS
-from memory.landing.transaction import Landing, Prepared
+from memory.landing.failures import Fault, fault_of, refusal
+from memory.landing.transaction import LOCK_TIMEOUT_MS, Landing, Prepared
 from memory.landing.write_queue import Waiting, WriteQueue
 from memory.search.database import IndexDatabase
 from memory.search.heads import live_head
@@ -137,31 +132,36 @@ class Committer:
         while batch:
             try:
                 outcomes = self._attempt([waiting.write for waiting in batch])
-            except (psycopg.OperationalError, LedgerConflict, IndexBehind) as error:
-                batch = self._later(batch, error)
-            except OSError as error:
-                logger.warning("a landing could not write its files: %s", error)
-                self._answer(batch, [Refused(storage_unavailable(error))] * len(batch))
-                return
             except Exception as error:  # noqa: BLE001 -- the bad write must be found and refused
-                if len(batch) > 1:
-                    half = len(batch) // 2
-                    self._land(batch[:half])
-                    self._land(batch[half:])
-                else:
-                    self._answer(batch, [_refusal(error)])
-                return
+                batch = self._after_failure(batch, error)
             else:
                 self._answer(batch, outcomes)
                 return
+
+    def _after_failure(self, batch: Sequence[Waiting], error: Exception) -> Sequence[Waiting]:
+        """Answer a batch that failed, or return what of it is tried again."""
+        fault = fault_of(error)
+        if fault is Fault.PASSING:
+            return self._later(batch, error)
+        if fault is Fault.ROWS and len(batch) > 1:
+            half = len(batch) // 2
+            self._land(batch[:half])
+            self._land(batch[half:])
+        else:
+            self._answer(batch, [refusal(error)] * len(batch))
+        return ()
 
     def _attempt(self, writes: Sequence[Write]) -> Sequence[Outcome]:
         connection = self._connect()
         prepared = self._landing.prepare(connection, writes)
         try:
             report = self._landing.land(connection, prepared)
-        except psycopg.OperationalError:
-            return self._outcomes_after_loss(prepared)
+        except psycopg.Error as error:
+            unanswered = error.sqlstate is None and fault_of(error) is Fault.PASSING
+            if connection.broken or unanswered:
+                return self._outcomes_after_loss(prepared)
+            self._warehouse.discard(prepared.encoded.parts)
+            raise
         except BaseException:
             self._warehouse.discard(prepared.encoded.parts)
             raise
@@ -173,18 +173,12 @@ class Committer:
     def _outcomes_after_loss(self, prepared: Prepared) -> Sequence[Outcome]:
         """Tell what became of a landing whose connection broke, perhaps at COMMIT itself.
 
-        A backend that still commits holds the landing lock, so under it the ledger's mirror
-        tells the truth.
-
         Raises:
             LedgerConflict: it did not land; the same writes may be tried again.
+            CommitUnknown: the database cannot be asked.
         """
-        connection = self._connect(afresh=True)
         commit_ids = {write.commit_id for write in prepared.encoded.plan.commits}
-        with connection.transaction(), connection.cursor() as cursor:
-            cursor.execute("SELECT pg_advisory_xact_lock(%s)", (self._warehouse.lock_key,))
-            head = live_head(cursor)
-            landed = landed_commits(cursor, generation=head.generation, commit_ids=commit_ids)
+        landed = self._landed(commit_ids)
         if not landed:
             self._warehouse.discard(prepared.encoded.parts)
             message = "The connection broke before the commit."
@@ -197,10 +191,34 @@ class Committer:
             for write, outcome in answers
         ]
 
+    def _landed(self, commit_ids: Collection[CommitId]) -> frozenset[str]:
+        """Look commits up under the landing lock, which a backend that still commits holds.
+
+        Asked until there is an answer: a landed write that is planned again as if it were new
+        would undo what others did after it.
+        """
+        end = monotonic() + DEADLINE_SECS
+        while True:
+            try:
+                connection = self._connect(afresh=True)
+                with connection.transaction(), connection.cursor() as cursor:
+                    cursor.execute(
+                        f"SET LOCAL lock_timeout = {LOCK_TIMEOUT_MS};"
+                        f"SELECT pg_advisory_xact_lock({self._warehouse.lock_key})"
+                    )
+                    generation = live_head(cursor).generation
+                    return landed_commits(cursor, generation=generation, commit_ids=commit_ids)
+            except psycopg.Error as error:
+                logger.warning("what became of a landing cannot be looked up yet: %s", error)
+                if monotonic() > end:
+                    message = "No answer to the commit came; look before sending it again."
+                    raise CommitUnknown(message) from error
+                threading.Event().wait(_RETRY_SECS)
+
     def _later(self, batch: Sequence[Waiting], error: Exception) -> list[Waiting]:
         """Keep the writes whose callers still wait, after a pause."""
         logger.warning("a landing is tried again: %s", error)
-        if isinstance(error, psycopg.OperationalError):
+        if isinstance(error, psycopg.Error):
             self._drop_connection()
         threading.Event().wait(_RETRY_SECS)
         return [waiting for waiting in batch if waiting.deadline > monotonic()]
@@ -229,21 +247,3 @@ class Committer:
         if self._connection is not None:
             self._connection.close()
         self._connection = None
-
-
-def storage_unavailable(error: OSError) -> StorageUnavailable:
-    """Say why the warehouse takes no files, without its paths."""
-    return StorageUnavailable(
-        f"The warehouse cannot be written ({error.strerror or type(error).__name__});"
-        " nothing was stored, send it again once the operator has made room."
-    )
-
-
-def _refusal(error: Exception) -> Refused:
-    if isinstance(error, AmpUpError):
-        return Refused(error)
-    logger.error("a write was refused alone", exc_info=error)
-    if isinstance(error, psycopg.DataError):
-        message = "The store cannot hold a value of this write; nothing of it was stored."
-        return Refused(RefusedRow(message))
-    return Refused(LandingFailed("This write could not be stored; nothing of it was written."))
