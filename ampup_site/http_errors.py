@@ -4,6 +4,7 @@ Whatever goes wrong, a caller reads `{"error": {"code", "message", "field"?, "de
 fails for a reason of the server's own says the request's id and nothing else.
 """
 
+import errno
 import re
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
@@ -53,6 +54,9 @@ _EXTRA_HEADERS: Final[Mapping[int, Mapping[str, str]]] = MappingProxyType(
 _HEADER: Final = "HTTP_X_REQUEST_ID"
 _REQUEST_ID: Final = re.compile(r"[0-9A-Za-z_.-]{1,64}")
 _DATABASE_DOWN: Final = (OperationalError, InterfaceError, psycopg.OperationalError)
+_DISK_FAILS: Final = frozenset(
+    {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO}
+)
 _request_ids = UlidSource(SystemClock())
 
 
@@ -88,12 +92,7 @@ def error_response(
 ) -> HttpResponse:
     """Return a refusal as an answer, with the headers that belong to its status."""
     status = STATUSES[error.kind] if status is None else status
-    return HttpResponse(
-        _json(envelope(error)),
-        status=status,
-        content_type="application/json",
-        headers=_headers(request, status),
-    )
+    return _answer(request, envelope(error), status)
 
 
 def method_not_allowed(request: HttpRequest, allowed: Iterable[str]) -> HttpResponse:
@@ -115,9 +114,7 @@ def refusal_of(error: BaseException) -> AmpUpError | None:
         return TooLarge("The body is over the limit of one request; send less at once.")
     if isinstance(error, UnreadablePostError):
         return BadRequest("The body ended before its length.")
-    if isinstance(error, _DATABASE_DOWN):
-        return KernelUnavailable("The database cannot be reached now; send the same call again.")
-    return None
+    return _outage(error)
 
 
 def install(api: NinjaAPI) -> None:
@@ -129,7 +126,7 @@ def install(api: NinjaAPI) -> None:
             raise error
         return error_response(request, refusal)
 
-    for kind in (AmpUpError, Http404, RequestDataTooBig, UnreadablePostError, *_DATABASE_DOWN):
+    for kind in (AmpUpError, Http404, RequestDataTooBig, OSError, *_DATABASE_DOWN):
         api.add_exception_handler(kind, answer)
 
 
@@ -170,12 +167,16 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """Answer a fault of ours: its traceback is in the log, under the id this says."""
     identity = request_id(request)
     message = f"The request failed for a reason of the server's; its log has it as {identity}."
-    return HttpResponse(
-        _json({"error": {"code": "internal", "message": message}}),
-        status=500,
-        content_type="application/json",
-        headers=_headers(request, 500),
-    )
+    return _answer(request, {"error": {"code": "internal", "message": message}}, 500)
+
+
+def _outage(error: BaseException) -> AmpUpError | None:
+    """Return what is no fault but a server without its database or its disk."""
+    if isinstance(error, _DATABASE_DOWN):
+        return KernelUnavailable("The database cannot be reached now; send the same call again.")
+    if isinstance(error, OSError) and error.errno in _DISK_FAILS:
+        return KernelUnavailable("The warehouse cannot be written now; send the same call again.")
+    return None
 
 
 class _Refused(AmpUpError):
@@ -186,6 +187,12 @@ def _framework_refusal(error: APIException) -> AmpUpError:
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         return MethodNotAllowed("This route does not offer the method; see the Allow header.")
     return _Refused(f"The request was refused: {error.default_detail}")
+
+
+def _answer(request: HttpRequest, body: Mapping[str, object], status: int) -> HttpResponse:
+    content = _json(body)
+    headers = {"Content-Length": str(len(content)), **_headers(request, status)}
+    return HttpResponse(content, status=status, content_type="application/json", headers=headers)
 
 
 def _headers(request: HttpRequest, status: int) -> dict[str, str]:

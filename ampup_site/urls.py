@@ -1,10 +1,10 @@
 """All HTTP routes but MCP's, each with and without a trailing slash and never a redirect."""
 
 from collections.abc import Callable, Coroutine, Sequence
-from functools import wraps
-from inspect import iscoroutinefunction
+from functools import cache, wraps
 from typing import Any, Final, TypeAlias, cast
 
+import orjson
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from ninja import NinjaAPI
@@ -19,7 +19,11 @@ View: TypeAlias = Callable[..., Coroutine[Any, Any, HttpResponse]]
 def build_api() -> NinjaAPI:
     """Return the verb-shaped REST API; what it serves is documented at /openapi.json."""
     api = NinjaAPI(
-        title="AmpUp Memory", version=server_version(), docs_url=None, urls_namespace="rest"
+        title="AmpUp Memory",
+        version=server_version(),
+        docs_url=None,
+        openapi_url=None,
+        urls_namespace="rest",
     )
     install(api)
     for router in ROUTERS:
@@ -46,26 +50,24 @@ def _offering(view: View, methods: Sequence[str] | None) -> View:
     return offering
 
 
-def _as_async(view: Callable[..., HttpResponse]) -> View:
-    async def as_async(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
-        return view(request, *args, **kwargs)
-
-    return as_async
-
-
 def _both_ways(patterns: Sequence[URLPattern | URLResolver]) -> list[URLPattern]:
     """Return ninja's patterns, each also with a trailing slash."""
     both: list[URLPattern] = []
     for pattern in patterns:
         route = str(pattern.pattern)
-        view = cast("URLPattern", pattern).callback
-        if not route:
-            both.append(path("", view, name=cast("URLPattern", pattern).name))
-        elif iscoroutinefunction(view):
-            both += _two(route, _offering(cast("View", view), None))
-        else:  # the document at /openapi.json is made once and then kept: no thread is needed
-            both += _two(route, _offering(_as_async(view), ("GET",)))
+        if route:  # the empty one is ninja's own, a 404
+            both += _two(route, _offering(cast("View", cast("URLPattern", pattern).callback), None))
     return both
+
+
+@cache
+def _document() -> bytes:
+    return orjson.dumps(_api.get_openapi_schema(path_prefix=""), option=orjson.OPT_NON_STR_KEYS)
+
+
+async def openapi(_request: HttpRequest) -> HttpResponse:
+    """Return what the verb-shaped API serves, as OpenAPI."""
+    return HttpResponse(_document(), content_type="application/json")
 
 
 def _two(route: str, view: View) -> list[URLPattern]:
@@ -78,6 +80,7 @@ _patterns, _app, _namespace = _api.urls
 urlpatterns: list[URLPattern | URLResolver] = [
     re_path(r"^healthz/?\Z", _offering(healthz, ("GET", "HEAD")), name="healthz"),
     re_path(r"^readyz/?\Z", _offering(readyz, ("GET", "HEAD")), name="readyz"),
+    re_path(r"^openapi\.json/?\Z", _offering(openapi, ("GET",)), name="openapi"),
     path("", include("accounts.api.urls")),
     path("", include((_both_ways(_patterns), _app), namespace=_namespace)),
 ]

@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import orjson
 from django.conf import settings
@@ -36,8 +36,6 @@ from memory.services.spool import FOLDER
 from memory.wiring import engine
 
 T = TypeVar("T")
-
-NO_STORE: Final = {"Cache-Control": "no-store"}
 
 configure(size=lambda: int(settings.AMPUP_THREADS), around=close_old_connections)
 
@@ -124,7 +122,8 @@ def spool_folder() -> Path:
 
 def json_response(content: bytes, *, status: int = 200) -> HttpResponse:
     """Return JSON that no cache keeps."""
-    return HttpResponse(content, status=status, content_type="application/json", headers=NO_STORE)
+    headers = {"Cache-Control": "no-store", "Content-Length": str(len(content))}
+    return HttpResponse(content, status=status, content_type="application/json", headers=headers)
 
 
 def _asked(request: HttpRequest, *parameters: str) -> Ask:

@@ -11,7 +11,8 @@ from ampup_site import http_errors, urls
 from ampup_site.kernel.errors import AmpUpError, ErrorKind
 from memory.engine import Engine
 from memory.services import search
-from tests.accounts.builders import a_key
+from tests.accounts.builders import a_key, an_org
+from tests.accounts.domain.test_scope import HOSTILE
 from tests.memory.api.rest import EPISODE, NOTE, Rest
 
 WRITES = ("/remember", "/episodes", "/search", "/query")
@@ -66,10 +67,10 @@ def test_methods_that_a_route_does_not_offer_are_405_with_and_without_a_slash(
 
 def test_every_route_is_in_the_sweep_above() -> None:
     """Ours: a new route cannot be left out of it."""
-    routes = {str(p.pattern) for p in urls.urlpatterns[:2]}
-    routes |= {str(p.pattern) for p in urls.urlpatterns[2].url_patterns}  # type: ignore[union-attr]
-    named = {r.split("/?")[0].lstrip("^").split("/(")[0] for r in routes}
-    for pattern in urls.urlpatterns[3].url_patterns:  # type: ignore[union-attr]
+    routes = {str(p.pattern) for p in urls.urlpatterns[:3]}
+    routes |= {str(p.pattern) for p in urls.urlpatterns[3].url_patterns}  # type: ignore[union-attr]
+    named = {r.split("/?")[0].lstrip("^").split("/(")[0].replace("\\", "") for r in routes}
+    for pattern in urls.urlpatterns[4].url_patterns:  # type: ignore[union-attr]
         named.add(str(pattern.pattern).strip("/").split("/<")[0])
     assert named - {""} == {path.strip("/").split("/")[0] for path in OFFERED} - {"index"} | {
         "index/status"
@@ -164,8 +165,6 @@ def test_nobody_is_told_anything(engine: Engine) -> None:
 
 def test_another_orgs_key_is_a_stranger(engine: Engine) -> None:
     """Documented: wrong_org whether the org exists or not; headers and URL name the scope."""
-    from tests.accounts.builders import an_org
-
     an_org("acme")
     an_org("other", "sales")
     acme = Rest(a_key(Role.SERVICE, org="acme").text)
@@ -181,7 +180,11 @@ def test_another_orgs_key_is_a_stranger(engine: Engine) -> None:
     assert anyone.passages("renewal") == []
     assert anyone.refusal("GET", "/index/status?team=none")[:2] == (404, "no_such_scope")
     assert anyone.refusal("GET", "/whoami?scope=mine")[:2] == (403, "no_person")
-    assert anyone.refusal("GET", "/whoami?team=A__b")[:2] == (400, "bad_scope")
+    free = Rest(a_key(Role.SERVICE).text)
+    for name in HOSTILE:
+        for place in ("org", "team", "scope"):
+            response = free.send("GET", "/whoami", params={place: name})
+            assert (response.status_code, response.json()["error"]["code"]) == (400, "bad_scope")
 
 
 def test_a_fault_of_ours_says_the_request_id_and_nothing_else(
