@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Final
 
 from memory.domain.chain import GENESIS, chain_fault, payload_hash, row_hash
@@ -13,6 +12,8 @@ from memory.tables.encode import ScopePart
 from memory.tables.warehouse import Warehouse
 
 _WINDOW: Final = 20_000
+"""Rows held in memory at a time."""
+
 _NAMED: Final = 20
 
 
@@ -48,7 +49,7 @@ def verify_ledger(
     faults: list[str] = []
     before: LedgerRecord | None = None
     rows = 0
-    while window := list(islice(ledger, _WINDOW)):
+    while window := _window(ledger):
         for row in window:
             fault = chain_fault(before, row)
             if fault is not None and len(faults) < _NAMED:
@@ -63,6 +64,18 @@ def verify_ledger(
     if seen != total:
         faults.append(f"the ledger says it reaches {total} and ends at {seen}")
     return LedgerReport(seen, rows, _anchor(before), tuple(faults))
+
+
+def _window(ledger: Iterator[LedgerRecord]) -> list[LedgerRecord]:
+    """Take commits until they hold enough rows to be read at a time; at least one."""
+    window: list[LedgerRecord] = []
+    rows = 0
+    for row in ledger:
+        window.append(row)
+        rows += 1 + row.episode_count + row.fact_count
+        if rows >= _WINDOW:
+            break
+    return window
 
 
 def ledger_head(warehouse: Warehouse) -> Anchor:

@@ -1,8 +1,10 @@
 """Compaction changes how rows lie in files, and nothing a reader can see."""
 
 from itertools import pairwise
+from typing import Any
 
 import psycopg
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +13,7 @@ from memory.tables.avro import DataFile
 from memory.tables.catalog import read_pointers
 from memory.tables.compaction import TARGET_BYTES, compact, files_to_compact
 from memory.tables.files import local_path
+from memory.tables.rewriting import rewrite
 from memory.tables.verify import verify_ledger
 from tests.memory.tables.book import NAMESPACE, Book, commit_id, first_commit, notes
 from tests.memory.tables.rows import one_of_each
@@ -43,46 +46,42 @@ def test_too_few_files_are_left_alone(book: Book) -> None:
     assert compact(book.warehouse, EPISODES, min_files=4) is None
 
 
-def test_landings_go_on_while_files_are_rewritten(book: Book) -> None:
+def test_landings_go_on_while_files_are_rewritten(
+    book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Documented: rewritten outside the lock; what landed meanwhile stays."""
     for n in range(4):
         book.land(notes([f"note {n}"]))
-    kept = compaction.rewrite
 
-    def slowly(*how: object, **named: object) -> DataFile:
+    def slowly(*how: Any) -> DataFile:
         book.land(notes(["meanwhile"]))
-        return kept(*how, **named)  # type: ignore[arg-type]
+        return rewrite(*how)
 
-    compaction.rewrite = slowly  # type: ignore[assignment]
-    try:
-        done = compact(book.warehouse, EPISODES, min_files=4)
-    finally:
-        compaction.rewrite = kept
+    monkeypatch.setattr(compaction, "rewrite", slowly)
+    done = compact(book.warehouse, EPISODES, min_files=4)
     assert done is not None
     assert (done.files, done.rows) == (4, 4)
     assert _files(book) == [4, 1]
     assert verify_ledger(book.warehouse).rows == 10
 
 
-def test_the_second_of_two_compactions_gives_up_and_leaves_no_file(book: Book) -> None:
+def test_the_second_of_two_compactions_gives_up_and_leaves_no_file(
+    book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Documented: the swap happens only while the replaced files are still there."""
     for n in range(4):
         book.land(notes([f"note {n}"]))
     other = book.reopened()
-    kept = compaction.rewrite
     written: list[DataFile] = []
 
-    def after_another(*how: object, **named: object) -> DataFile:
-        compaction.rewrite = kept
+    def after_another(*how: Any) -> DataFile:
+        monkeypatch.setattr(compaction, "rewrite", rewrite)
         assert compact(other.warehouse, EPISODES, min_files=4) is not None
-        written.append(kept(*how, **named))  # type: ignore[arg-type]
+        written.append(rewrite(*how))
         return written[-1]
 
-    compaction.rewrite = after_another  # type: ignore[assignment]
-    try:
-        assert compact(book.warehouse, EPISODES, min_files=4) is None
-    finally:
-        compaction.rewrite = kept
+    monkeypatch.setattr(compaction, "rewrite", after_another)
+    assert compact(book.warehouse, EPISODES, min_files=4) is None
     assert not local_path(written[0].path).exists()
     assert _files(book) == [4]
 

@@ -1,7 +1,8 @@
 """`ledger verify` opens the files and names whatever was changed in them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import psycopg
 import pytest
@@ -111,12 +112,12 @@ def _rewrite_part(book: Book, change: Callable[[ScopePart], object]) -> None:
     _replace_all(book, (NAMESPACE, "episodes"), [rows])
 
 
-def _replace_all(book: Book, key: TableKey, files: list[list[object]]) -> None:
+def _replace_all(book: Book, key: TableKey, files: Sequence[Sequence[Any]]) -> None:
     """Put other files in a table's place, as somebody with the keys to everything could."""
     warehouse = book.warehouse
     with psycopg.connect(book.dsn, autocommit=True) as connection:
         state = warehouse.state(key, read_pointers(connection))
-        new = [write_records(warehouse.root, *key, rows) for rows in files]  # type: ignore[arg-type]
+        new = [write_records(warehouse.root, *key, rows) for rows in files]
         staged = replace_files(state, state.files(), new, summary={}, now=warehouse.clock.now())
         assert isinstance(staged, StagedTable)
         warehouse.make_durable([staged], [])
