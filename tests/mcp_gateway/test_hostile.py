@@ -22,7 +22,7 @@ _JSON = st.recursive(
     max_leaves=12,
 )  # fmt: skip
 _ANY = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 
