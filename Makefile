@@ -34,7 +34,7 @@ test: setup-dev ## run the tests but the torture
 	$(PYTHON) -m pytest tests -q -m "not torture" $(TESTS)
 
 torture: setup-dev ## run the crash tests, TORTURE rounds each
-	TORTURE=$(TORTURE) $(PYTHON) -m pytest tests -q -m torture $(TESTS)
+	TORTURE=$(TORTURE) $(PYTHON) -m pytest tests -q -m "torture or deaths" $(TESTS)
 
 check: setup-dev ## format, lint, types, import contracts, migrations, house rules
 	$(PYTHON) -m ruff format --check $(PACKAGES)

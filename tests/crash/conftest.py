@@ -19,8 +19,8 @@ from memory.services.indexing import verify as verify_index
 from memory.services.ledger import verify as verify_ledger
 from tests.crash.child import main
 
-ROUNDS = int(os.environ.get("CRASH_ROUNDS", "2"))
-"""How often each death is died: twice in `make test`, more in `make torture`."""
+ROUNDS = int(os.environ.get("TORTURE", "2"))
+"""How often each death is died: twice in `make test`, twenty times in `make torture`."""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,8 @@ from memory.tables.compaction import compact
 from tests.builders import episode
 from tests.crash.conftest import ROUNDS, Child
 
+pytestmark = pytest.mark.deaths
+
 LANDING = (
     "landing.encoded",
     "landing.locked",
