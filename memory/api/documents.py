@@ -10,6 +10,34 @@ _SCOPE: Final = (
     ("scope", "`mine`, or a scope's spelling like team:acme/sales."),
 )
 
+_TEXT: Final = {"type": "string"}
+_ERROR: Final = {
+    "type": "object",
+    "required": ["error"],
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["code", "message"],
+            "properties": {
+                "code": {**_TEXT, "description": "Stable; what a client branches on."},
+                "message": {**_TEXT, "description": "One sentence that names the remedy."},
+                "field": {**_TEXT, "description": "What is at fault."},
+                "detail": {"type": "object"},
+            },
+        }
+    },
+}
+_RESPONSES: Final = {
+    "4XX": {
+        "description": "Refused; nothing was changed.",
+        "content": {"application/json": {"schema": _ERROR}},
+    },
+    "503": {
+        "description": "Not now; the same call may be sent again after Retry-After.",
+        "content": {"application/json": {"schema": _ERROR}},
+    },
+}
+
 
 def json_body(*shapes: type[Body], required: bool = True) -> dict[str, Any]:
     """Return the part of an operation that documents its body, one of `shapes`."""
@@ -35,7 +63,8 @@ def query_parameters(**own: str) -> dict[str, Any]:
                 "schema": {"type": "string"},
             }
             for name, meaning in (*_SCOPE, *own.items())
-        ]
+        ],
+        "responses": _RESPONSES,
     }
 
 

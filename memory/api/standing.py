@@ -5,6 +5,8 @@ from typing import Final
 from django.http import HttpRequest, HttpResponse
 from ninja import Router
 
+from accounts.domain.addressing import resolve_scope
+from accounts.wiring import door
 from ampup_site.kernel.errors import NotFound
 from memory.api import answers
 from memory.api.answers import Answer
@@ -18,7 +20,12 @@ router: Final = Router(tags=["standing"])
 @router.get("/whoami", openapi_extra=query_parameters())
 async def get_whoami(request: HttpRequest) -> HttpResponse:
     """Return who the caller is, and what it may do."""
-    return await read(request, lambda ask: answers.whoami(ask.caller, ask.scope))
+
+    def service(ask: Ask) -> Answer:
+        own = resolve_scope(ask.caller, default_org=door().default_org)
+        return answers.whoami(ask.caller, own)
+
+    return await read(request, service)
 
 
 @router.get("/index/status", openapi_extra=query_parameters())

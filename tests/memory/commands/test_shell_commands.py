@@ -2,6 +2,8 @@
 
 import io
 import json
+import os
+import subprocess
 import sys
 from typing import Any
 
@@ -133,6 +135,33 @@ def test_a_note_is_read_from_stdin(engine: Engine, monkeypatch: pytest.MonkeyPat
         shell("remember", "acme", "-")
 
 
+def test_output_is_the_same_under_any_locale(kept: str, engine: Engine) -> None:
+    """Regression: no locale turns text into question marks (case 5)."""
+    environment = {
+        **os.environ,
+        "AMPUP_MEMORY_DATABASE_URL": settings.AMPUP_DATABASE_DSN,
+        "AMPUP_MEMORY_WAREHOUSE": str(engine.warehouse.root),
+        "LC_ALL": "C",
+        "LANG": "C",
+    }
+    environment.pop("PYTHONIOENCODING", None)
+    words = [sys.executable, "manage.py", "episode", "get", kept]
+    for extra in ([], ["--json"]):
+        run = subprocess.run(
+            [*words, *extra], env=environment, capture_output=True, check=True
+        )
+        assert "\U0001f469\u200d\U0001f467 日本語" in run.stdout.decode()
+
+
+def test_episode_types_are_shown(engine: Engine) -> None:
+    """Documented: episode-type show <type>."""
+    del engine
+    assert shell_json("episode-type", "show", "sales_call")["letter"] == "t"
+    assert "dynamicsCRM:" in shell("episode-type", "list")
+    with pytest.raises(CommandError, match="sales_call"):
+        shell("episode-type", "show", "nope")
+
+
 def test_stored_text_does_not_steer_the_terminal(engine: Engine) -> None:
     """Ours: control and direction characters are written out for people, kept in JSON."""
     del engine
@@ -165,7 +194,9 @@ def test_index_and_ledger_are_proved_and_damage_is_found(kept: str) -> None:
     assert kept in shell("search", "renewal")
 
 
-@pytest.mark.parametrize("name", ["remember", "search", "episode", "index", "ledger"])
+@pytest.mark.parametrize(
+    "name", ["remember", "search", "episode", "episode-type", "index", "ledger"]
+)
 def test_help_ends_with_an_example(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Ours: every command shows how it is called."""
     with pytest.raises(SystemExit):
