@@ -28,6 +28,9 @@ _ENDED: Final = frozenset({"25P03", "25P04"})
 _LIMITS: Final = "54"
 """Class of rows beyond a limit, such as a lexeme over 2 KB; psycopg has it as operational."""
 
+_MALFORMED: Final = "08P01"
+"""SQL state of a value whose binary form is none; psycopg has it as operational."""
+
 
 class Fault(Enum):
     """Whose fault it is: a passing trouble's, the stores', or the rows' themselves."""
@@ -48,7 +51,9 @@ def fault_of(error: Exception) -> Fault:
     state = error.sqlstate or ""
     if state in _STORES:
         return Fault.STORES
-    operational = isinstance(error, psycopg.OperationalError) and not state.startswith(_LIMITS)
+    if state.startswith((_LIMITS, _MALFORMED)):
+        return Fault.ROWS
+    operational = isinstance(error, psycopg.OperationalError)
     return Fault.PASSING if operational or state in _ENDED else Fault.ROWS
 
 
@@ -61,7 +66,7 @@ def refusal(error: Exception) -> Refused:
         return Refused(_storage_unavailable(error))
     logger.error("a write was refused alone", exc_info=error)
     state = getattr(error, "sqlstate", None) or ""
-    if isinstance(error, psycopg.DataError) or state.startswith(_LIMITS):
+    if isinstance(error, psycopg.DataError) or state.startswith((_LIMITS, _MALFORMED)):
         message = "The store cannot hold a value of this write; nothing of it was stored."
         return Refused(RefusedRow(message))
     return Refused(LandingFailed("This write could not be stored; nothing of it was written."))

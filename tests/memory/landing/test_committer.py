@@ -15,6 +15,7 @@ from ampup_site.kernel.errors import AmpUpError
 from memory.domain.change import PreparedEpisode
 from memory.domain.errors import LedgerBusy
 from memory.domain.pending import Pending
+from memory.domain.postings import tsvector_binary
 from memory.engine import Engine
 from memory.landing import transaction
 from memory.search.database import IndexDatabase
@@ -108,34 +109,36 @@ def test_eighty_similar_writes_are_eighty_and_land_gathered(
     assert sound(engine)
 
 
-def _poison(monkeypatch: pytest.MonkeyPatch, tsv: str) -> None:
-    """Give every note that says so a row that Postgres refuses."""
-    prepare = preparing.prepare_note
-
-    def poisoned(*args: Any) -> PreparedEpisode:
-        made = prepare(*args)
-        if "poison" not in made.body:
-            return made
-        return replace(made, passages=tuple(replace(one, tsv=tsv) for one in made.passages))
-
-    monkeypatch.setattr(episodes, "prepare_note", poisoned)
+def _lexemes(made: PreparedEpisode, tsv: bytes) -> PreparedEpisode:
+    return replace(made, passages=tuple(replace(one, tsv=tsv) for one in made.passages))
 
 
 @pytest.mark.parametrize(
-    ("tsv", "code"),
-    [("'unclosed", "landing_failed"), ("x" * 3_000, "validation"), ("a\x00b", "validation")],
-    ids=["syntax", "over-long lexeme", "NUL"],
+    ("poison", "code"),
+    [
+        (lambda made: _lexemes(made, b"no tsvector"), "landing_failed"),
+        (lambda made: _lexemes(made, tsvector_binary(["x" * 3_000])), "landing_failed"),
+        (lambda made: replace(made, document="a\x00b"), "validation"),
+        (lambda made: replace(made, occurred_at=2**70), "landing_failed"),
+    ],
+    ids=["malformed lexemes", "over-long lexeme", "NUL", "bad date"],
 )
 def test_a_poisoned_member_of_a_batch_is_refused_alone(
     engine: Engine,
     owner: Caller,
     org: Scope,
     monkeypatch: pytest.MonkeyPatch,
-    tsv: str,
+    poison: Callable[[PreparedEpisode], PreparedEpisode],
     code: str,
 ) -> None:
     """Documented: architecture, "The write path": the bad write is found by halving."""
-    _poison(monkeypatch, tsv)
+    prepare = preparing.prepare_note
+
+    def poisoned(*args: Any) -> PreparedEpisode:
+        made = prepare(*args)
+        return poison(made) if "poison" in made.body else made
+
+    monkeypatch.setattr(episodes, "prepare_note", poisoned)
     texts = [f"note {n}" for n in range(6)]
     texts.insert(3, "poison")
     waiting = {text: remember(engine, owner, org, note(text)) for text in texts}
