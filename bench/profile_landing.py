@@ -17,7 +17,7 @@ from typing import Any
 from bench.corpus import NOTE_BYTES, PASSAGE_BYTES, TextSource
 from bench.database import database_server
 from bench.engines import running_engine, set_up
-from bench.store import CACHE, Store
+from bench.store import CACHE, Store, alone
 from memory.landing import transaction
 from memory.tables import warehouse
 
@@ -59,7 +59,7 @@ def main() -> int:
     parser.add_argument("--full", action="store_true", help="into the full corpus")
     parser.add_argument("--functions", type=int, default=0, help="so many functions by own time")
     chosen = parser.parse_args()
-    with database_server(CACHE / "postgres") as server:
+    with alone(), database_server(CACHE / "postgres") as server:
         store = Store(server, small=not chosen.full)
         set_up(store)
         if not store.is_built():

@@ -1,11 +1,8 @@
 """Takes the measurements that were asked for and prints one JSON line a result."""
 
 import argparse
-import fcntl
 import gc
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib import import_module
 from typing import Final
@@ -20,7 +17,7 @@ from bench.durability import (
 )
 from bench.engines import set_up
 from bench.report import Result, keep, machine, render_line
-from bench.store import CACHE, Store
+from bench.store import CACHE, Store, alone
 
 BENCHES: Final = (
     "write_one",
@@ -40,9 +37,8 @@ BENCHES: Final = (
 def main() -> int:
     """Run the benches that were asked for; 1 if a bar was missed, 2 if nothing could be taken."""
     chosen = _arguments()
-    CACHE.mkdir(parents=True, exist_ok=True)
     try:
-        with _alone(), database_server(CACHE / "postgres") as server:
+        with alone(), database_server(CACHE / "postgres") as server:
             store = Store(server, small=chosen.small)
             conditions = _conditions(store)
             set_up(store)
@@ -56,18 +52,6 @@ def main() -> int:
     path = keep(results, machine=machine(conditions), taken_at=taken_at, small=chosen.small)
     print(f"kept in {path}", file=sys.stderr)
     return int(any(result.passed is False for result in results))
-
-
-@contextmanager
-def _alone() -> Iterator[None]:
-    """Refuse to run beside another run: it would give the store back under its feet."""
-    with (CACHE / "lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            message = "Another run of the bench is under way; wait for its end."
-            raise NotRecordable(message) from None
-        yield
 
 
 def _arguments() -> argparse.Namespace:

@@ -1,14 +1,18 @@
 """The store under measurement: the bench corpus, built once, and given back as new each time."""
 
+import fcntl
 import hashlib
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from bench.corpus import FULL, SEED, SMALL, CorpusShape
 from bench.database import DatabaseServer
+from bench.durability import NotRecordable
 
 _ROOT: Final = Path(__file__).resolve().parent.parent
 CACHE: Final = _ROOT / ".cache" / "bench"
@@ -121,3 +125,20 @@ def _replace_folder(folder: Path, *, source: Path | None = None) -> None:
         folder.mkdir(parents=True)
     else:
         shutil.copytree(source, folder, copy_function=os.link)
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Refuse to run beside another run: it would give the store back under its feet.
+
+    Raises:
+        NotRecordable: there is one.
+    """
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with (CACHE / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            message = "Another run of the bench is under way; wait for its end."
+            raise NotRecordable(message) from None
+        yield
