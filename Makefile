@@ -41,6 +41,7 @@ check: setup-dev ## format, lint, types, import contracts, migrations, house rul
 	$(PYTHON) -m ruff check $(PACKAGES)
 	$(PYTHON) -m mypy $(PACKAGES)
 	$(VENV)/bin/lint-imports
+	DJANGO_SETTINGS_MODULE=ampup_site.settings.test $(PYTHON) manage.py check
 	DJANGO_SETTINGS_MODULE=ampup_site.settings.test $(PYTHON) -W ignore manage.py makemigrations --check --dry-run
 	$(PYTHON) -m pytest tests/architecture -q
 

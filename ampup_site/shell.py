@@ -15,6 +15,12 @@ _OUR_APPS: Final = ("ampup_site", "accounts", "memory")
 _WITH_DATABASE: Final = frozenset(
     {"migrate", "showmigrations", "shell", "dbshell", "createsuperuser", "dumpdata", "loaddata"}
 )
+_DJANGOS_OWN: Final = {
+    *("--version", "--verbosity", "--settings", "--pythonpath", "--traceback"),
+    *("--no-color", "--force-color"),
+}
+"""Options that every command has from Django and that our help leaves out."""
+
 _INTERRUPTED: Final = 130
 
 
@@ -54,11 +60,12 @@ def run(words: Sequence[str]) -> int:
         return 2
     command: Any = load_command_class(app, name)
     command._called_from_command_line = True  # wrong words then end in usage, exit code 2
-    parser = command.create_parser("ampup-memory", name)
-    options = vars(parser.parse_args(list(words[1:])))
     ours = app in _OUR_APPS
     if ours:
-        options["skip_checks"] = True  # `make check` runs them; here they would import all edges
+        command.suppressed_base_arguments = _DJANGOS_OWN
+        command.requires_system_checks = []  # they import all edges; `make check` runs them
+    parser = command.create_parser("ampup-memory", name)
+    options = vars(parser.parse_args(list(words[1:])))
     try:
         _execute(command, options, database=ours or name in _WITH_DATABASE, migrated=ours)
     except CommandError as error:

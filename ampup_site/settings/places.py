@@ -55,6 +55,7 @@ def django_database(dsn: str, *, pool_size: int) -> dict[str, Any]:
         "HOST": host,
         "PORT": port,
         "CONN_MAX_AGE": 0,
+        "CONN_HEALTH_CHECKS": True,  # the pool then drops what a restart of Postgres broke
         "OPTIONS": {
             "application_name": "ampup web",
             "connect_timeout": 10,

@@ -1,6 +1,7 @@
 """`serve` as a real process: up, at work, down."""
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -9,6 +10,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -30,8 +32,10 @@ def served(data: Path, *words: str) -> Iterator[tuple[str, "subprocess.Popen[str
         yield found.group(), process
 
 
-def ask(url: str, **headers: str) -> tuple[int, dict[str, str], Any]:
-    request = urllib.request.Request(url, headers=headers)  # noqa: S310
+def ask(url: str, body: bytes | None = None, /, **headers: str) -> tuple[int, dict[str, str], Any]:
+    if body is not None:
+        headers["content-type"] = "application/json"
+    request = urllib.request.Request(url, body, headers)  # noqa: S310
     try:
         with urllib.request.urlopen(request, timeout=30) as response:  # noqa: S310
             return response.status, dict(response.headers), json.loads(response.read())
@@ -66,7 +70,7 @@ def test_serve_answers_refuses_a_second_one_and_ends_cleanly_on_a_signal(data: P
         beside = shell("org", "list", "--json", env=environment(data))
         assert [org["org"] for org in json.loads(beside.stdout)] == ["default"]
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
     assert running_pid(layout_of(data)) is None
 
 
@@ -74,15 +78,31 @@ def test_a_killed_server_leaves_a_database_that_the_next_one_adopts(data: Path) 
     """Documented: adopt after SIGKILL."""
     with served(data, "--no-timers") as (_url, process):
         process.kill()
-        process.wait(30)
+        process.wait(60)
     pid = running_pid(layout_of(data))
     assert pid is not None
     with served(data, "--no-timers") as (url, process):
         assert running_pid(layout_of(data)) == pid
         assert ask(f"{url}/readyz")[0] == 200
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
     assert running_pid(layout_of(data)) is None
+
+
+def test_a_database_that_dies_under_a_server_is_started_again(data: Path) -> None:
+    """Documented: the service resumes by itself."""
+    with served(data, "--no-timers") as (url, process):
+        assert ask(f"{url}/readyz")[0] == 200
+        pid = running_pid(layout_of(data))
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+        end = monotonic() + 60
+        while running_pid(layout_of(data)) in {pid, None} or ask(f"{url}/readyz")[0] != 200:
+            assert monotonic() < end
+        note = json.dumps({"source": "acme", "body": "The renewal is Priya's."}).encode()
+        assert ask(f"{url}/remember", note)[0] == 200
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
 
 
 def test_a_taken_port_and_an_open_address_are_refused_in_one_line(data: Path) -> None:

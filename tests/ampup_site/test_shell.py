@@ -1,6 +1,7 @@
 """The command line: what can be expected to fail ends in one line."""
 
 import io
+import os
 import sys
 from pathlib import Path
 
@@ -43,3 +44,14 @@ def test_help_of_the_whole_needs_no_database(monkeypatch: pytest.MonkeyPatch) ->
     """Ours: asking for help starts nothing."""
     monkeypatch.setattr(sys, "stdout", io.StringIO())
     assert shell.run(["--help"]) == 0
+
+
+def test_a_worker_without_a_broker_says_what_it_needs(tmp_path: Path) -> None:
+    """Ours: without a broker serve does the work itself, so a lone worker would wait for ever."""
+    named = os.environ["AMPUP_MEMORY_DATABASE_URL"]
+    env = environment(tmp_path / "data", AMPUP_MEMORY_DATABASE_URL=named)
+    done = run_shell("worker", "--skip-migrations", env=env)
+    assert done.returncode == 2
+    done = run_shell("worker", env=env)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "CELERY_BROKER_URL" in done.stderr
