@@ -7,8 +7,8 @@ from typing import Final
 from ampup_site.kernel.clock import Micros
 from ampup_site.kernel.errors import AmpUpError, ErrorKind
 
-LEASE_TERM: Final = Micros(90_000_000)
-"""A lease lives 90 s: three times the longest wait for one landing, so a chunk renews in time."""
+LEASE_TERM: Final = Micros(180_000_000)
+"""A lease lives 180 s: longer than a chunk takes that is sent four times and waited for 30 s."""
 
 MAX_ATTEMPTS: Final = 3
 """A run that died so often is not begun again: it may be what kills its worker."""
@@ -50,6 +50,13 @@ class LeaseLost(AmpUpError):
 
     kind = ErrorKind.CONFLICT
     code = "lease_lost"
+
+
+class PayloadGone(AmpUpError):
+    """What a run shall load is not on this machine; its caller has to send it again."""
+
+    kind = ErrorKind.UNPROCESSABLE
+    code = "payload_gone"
 
 
 class LoadIncomplete(AmpUpError):
@@ -95,10 +102,13 @@ class JobView:
 def plain_error(error: BaseException) -> str:
     """Return an error's text as a row can hold it: short, and without NUL or half characters.
 
-    What is no error of ours is named by its type alone: its text may quote what was loaded.
+    What is no error of ours is named by its kind alone: its text may quote what was loaded.
     """
-    text = error.message if isinstance(error, AmpUpError) else type(error).__name__
-    return storable(text)
+    if isinstance(error, AmpUpError):
+        return storable(error.message)
+    if isinstance(error, OSError) and error.strerror:
+        return storable(f"The server's disk or network failed: {error.strerror}.")
+    return f"The server failed with {type(error).__name__}; its log says more."
 
 
 def storable(text: str) -> str:

@@ -281,10 +281,13 @@ def _claim(run: JobRun, now: Micros, **changes: object) -> bool:
 
 def _lost(run: JobRun) -> str:
     times = "once" if run.attempts == 1 else f"{run.attempts} times"
-    text = f"Its worker died {times}; what is listed under `commits` is stored."
+    rest = "The next run of its timer begins again."
     if run.kind == JobKind.LOAD.value:
-        text += " Send the same load again: what is stored already is recognised."
-    return storable(f"{text} Before: {run.error}" if run.error else text)
+        rest = (
+            "What is listed under `commits` is stored; send the same load again for the rest:"
+            " what is there is recognised."
+        )
+    return storable(f"Its worker died {times}. {rest}")
 
 
 def _note(run: JobRun, error: BaseException) -> None:

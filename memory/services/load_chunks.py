@@ -38,8 +38,8 @@ CHUNK_PASSAGES: Final = 1_000
 _GATHERED_BYTES: Final = 768 * 2**10
 """Text gathered for a chunk: about 600 passages of usual length, which land in 60 ms."""
 
-_SOLO_CHUNKS: Final = 2
-"""So many chunks are prepared here before children are started: they take a second to come."""
+SOLO_CHUNKS = 6
+"""Chunks prepared here before children are started, which takes as long as all of these."""
 
 _AHEAD: Final = 2
 """Chunks prepared ahead for each child."""
@@ -153,7 +153,7 @@ def preparing(
 def _prepared(
     engine: Engine, intent: Intent, chunks: Iterator[Chunk], stack: ExitStack
 ) -> Iterator[PreparedChunk]:
-    for _ in range(_SOLO_CHUNKS):
+    for _ in range(SOLO_CHUNKS):
         chunk = next(chunks, None)
         if chunk is None:
             return

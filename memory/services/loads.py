@@ -16,7 +16,14 @@ from ampup_site.kernel.failpoints import reach
 from ampup_site.kernel.ids import JOB
 from memory.domain.change import PreparedEpisode
 from memory.domain.ids import SOURCE_AND_BODY
-from memory.domain.job import OPEN_STATES, SPOOL_AGE, JobKind, LeaseLost, LoadIncomplete
+from memory.domain.job import (
+    OPEN_STATES,
+    SPOOL_AGE,
+    JobKind,
+    LeaseLost,
+    LoadIncomplete,
+    PayloadGone,
+)
 from memory.domain.limits import MAX_ATOMIC_EPISODES
 from memory.engine import Engine
 from memory.models import JobRun
@@ -168,8 +175,9 @@ def _run(engine: Engine, lease: jobs.Lease, run: JobRun, spool: Path) -> None:
         )
     except LeaseLost:
         raise
-    except FileNotFoundError as error:
-        jobs.finish(engine, run, error=error)
+    except FileNotFoundError:
+        message = "What was to be loaded is not in this worker's spool folder; send it again."
+        jobs.finish(engine, run, error=PayloadGone(message))
     except AmpUpError as error:
         if error.kind is ErrorKind.UNAVAILABLE:
             jobs.postpone(engine, run, error)

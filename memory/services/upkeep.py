@@ -1,12 +1,15 @@
 """The nightly upkeep: small files become one, and files that nothing reaches any more go."""
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+import psycopg
+
 from ampup_site.kernel.clock import Micros
-from memory.domain.errors import CatalogBehind
-from memory.domain.job import JobKind, JobState, window_opened
+from ampup_site.kernel.errors import AmpUpError
+from memory.domain.job import MAX_ATTEMPTS, JobKind, JobState, LeaseLost, window_opened
 from memory.engine import Engine
 from memory.models import JobRun
 from memory.services import jobs
@@ -14,6 +17,8 @@ from memory.tables.catalog import TableKey, read_pointers
 from memory.tables.compaction import compact
 from memory.tables.layouts import LEDGER_NAMESPACE
 from memory.tables.upkeep import remove_unreachable
+
+logger = logging.getLogger(__name__)
 
 _JOB: Final = "compact"
 _AUTHOR: Final = "job:compact"
@@ -42,11 +47,11 @@ def keep_tables(
     """Compact every table and remove what is unreachable and old.
 
     Args:
-        go_on: asked before each table; False leaves the rest for the next night.
+        go_on: asked before each rewrite; False leaves the rest for the next night.
         done: told how many tables are done, and of how many.
 
     Raises:
-        CatalogBehind: the catalog is older than the warehouse; nothing of that table was touched.
+        CatalogBehind: the catalog is older than the warehouse; that table's files all stay.
     """
     with engine.warehouse.connected() as connection:
         keys = sorted(read_pointers(connection))
@@ -54,7 +59,7 @@ def keep_tables(
     for key in keys:
         if not go_on():
             break
-        rewritten += _compact_whole(engine, key)
+        rewritten += _compact_whole(engine, key, go_on)
         removal = remove_unreachable(engine.warehouse, key)
         removed, size, kept = removed + removal.files, size + removal.bytes, kept + 1
         done(kept, len(keys))
@@ -90,28 +95,31 @@ def _run(engine: Engine, lease: jobs.Lease, *, start: int, end: int) -> UpkeepRe
         jobs.progress(lease, run, done=count, watermark={"seq": seq})
 
     def go_on() -> bool:
+        jobs.renew(lease)
         return window_opened(engine.clock.now(), start=start, end=end) is not None
 
     try:
         report = keep_tables(engine, go_on=go_on, done=done)
-    except CatalogBehind as error:
+    except LeaseLost:
+        return None
+    except (AmpUpError, OSError, psycopg.Error) as error:
+        logger.exception("the nightly upkeep failed")
         jobs.finish(engine, run, error=error)
         return None
     jobs.finish(engine, run)
     return report
 
 
-def _compact_whole(engine: Engine, key: TableKey) -> int:
+def _compact_whole(engine: Engine, key: TableKey, go_on: Callable[[], bool]) -> int:
     """Compact a table until no size class of it has enough files; return how many went."""
     files = 0
-    while (compaction := compact(engine.warehouse, key)) is not None:
+    while go_on() and (compaction := compact(engine.warehouse, key)) is not None:
         files += compaction.files
     return files
 
 
 def _done_since(moment: Micros) -> bool:
-    return JobRun.objects.filter(
-        kind=JobKind.COMPACT.value,
-        state__in=(JobState.DONE.value, JobState.FAILED.value),
-        ended_at__gte=moment,
-    ).exists()
+    """Say whether a run has ended well since, or so many have not that another would not."""
+    ended = JobRun.objects.filter(kind=JobKind.COMPACT.value, ended_at__gte=moment)
+    states = list(ended.values_list("state", flat=True))
+    return JobState.DONE.value in states or len(states) >= MAX_ATTEMPTS

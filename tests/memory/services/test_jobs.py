@@ -10,10 +10,18 @@ from accounts.domain.caller import Caller
 from accounts.domain.scope import Scope
 from ampup_site.kernel.clock import Clock, Micros
 from ampup_site.kernel.errors import Forbidden, NotFound
-from memory.domain.job import LEASE_TERM, MAX_ATTEMPTS, JobState, LeaseLost, window_opened
+from memory.domain.job import (
+    LEASE_TERM,
+    MAX_ATTEMPTS,
+    JobKind,
+    JobState,
+    LeaseLost,
+    window_opened,
+)
 from memory.engine import Engine
-from memory.models import JobRun
+from memory.models import JobLease, JobRun
 from memory.services import jobs, loads
+from memory.services.episodes import get_episode, remember
 from memory.services.upkeep import run_nightly
 from tests.builders import NOON, episode, note, reader, service
 
@@ -194,8 +202,6 @@ def test_the_nightly_upkeep_runs_once_within_its_window(
     timed: Engine, clock: HandClock, owner: Caller, org: Scope
 ) -> None:
     """Documented: specification, section 19; and every answer is as before."""
-    from memory.services.episodes import get_episode, remember
-
     kept = remember(timed, owner, org, note()).wait()
     minute = clock.now() // 60_000_000 % 1_440
     around: dict[str, Any] = {"start": minute, "end": (minute + 1) % 1_440}
@@ -209,3 +215,41 @@ def test_the_nightly_upkeep_runs_once_within_its_window(
     clock.pass_by(86_400_000_000)
     assert run_nightly(timed, **around) is not None
     assert get_episode(timed, owner, org, kept.episode_id).body == note().body
+
+
+def test_an_upkeep_that_fails_says_why_and_is_tried_three_times_a_night(
+    timed: Engine, clock: HandClock, owner: Caller, org: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: a failure is a row of its own, and never ends the timer."""
+    remember(timed, owner, org, note()).wait()
+    minute = clock.now() // 60_000_000 % 1_440
+    around: dict[str, Any] = {"start": minute, "end": (minute + 1) % 1_440}
+    with monkeypatch.context() as full:
+        full.setattr("memory.services.upkeep.compact", _no_room)
+        for _ in range(MAX_ATTEMPTS):
+            assert run_nightly(timed, **around) is None
+    assert run_nightly(timed, **around) is None
+    runs = list(JobRun.objects.values_list("state", "error"))
+    assert (
+        runs
+        == [("failed", "The server's disk or network failed: No space left on device.")]
+        * MAX_ATTEMPTS
+    )
+    assert not JobLease.objects.exists()
+
+
+def test_an_upkeep_whose_worker_died_is_lost_and_begun_again(
+    timed: Engine, clock: HandClock
+) -> None:
+    """Ours: the timer is its own resumption."""
+    run = jobs.record_run(
+        timed, kind=JobKind.COMPACT, namespace="memory_system", author="job:compact"
+    )
+    clock.pass_by(LEASE_TERM)
+    assert jobs.sweep_lost_jobs(timed) == (run.job,)
+    minute = clock.now() // 60_000_000 % 1_440
+    assert run_nightly(timed, start=minute, end=(minute + 1) % 1_440) is not None
+
+
+def _no_room(*_args: object) -> None:
+    raise OSError(28, "No space left on device")
