@@ -48,11 +48,15 @@ def start_mover() -> None:
 
 
 def close_engine() -> None:
-    """Land what waits, stop the committer and forget the engine."""
-    global _engine
+    """Land what waits, stop the mover and the committer, and forget the engine."""
+    global _engine, _mover
     with _lock:
+        if _mover is not None:
+            _mover.close()
+            _mover = None
         if _engine is not None:
             _engine.committer.close()
+            _engine.warehouse.close()
             _engine = None
 
 

@@ -100,6 +100,10 @@ class Files:
             raise DamagedBlob(message)
         return body.decode()
 
+    def close(self) -> None:
+        """Let the threads that write and flush go."""
+        self._flushers.shutdown()
+
     def remove(self, paths: Iterable[Path]) -> None:
         """Remove files that nothing refers to; one that is gone already is no matter."""
         for path in paths:

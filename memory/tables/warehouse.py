@@ -74,6 +74,10 @@ class Warehouse:
         ) as connection:
             yield connection
 
+    def close(self) -> None:
+        """Let the threads that write and flush files go."""
+        self.files.close()
+
     def encode(self, part: ScopePart) -> EncodedPart:
         """Write a scope's data files; needs no lock and nothing of the tables' state."""
         files = {
