@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import LiteralString
 
 import psycopg
 import pytest
@@ -33,10 +34,11 @@ def used_elsewhere(data: Path, *, prefix: tuple[str, ...] = ()) -> Iterator[tupl
             process.communicate("")
 
 
-def say(dsn: str, statement: str) -> object:
+def say(dsn: str, statement: LiteralString) -> object:
     with psycopg.connect(dsn, autocommit=True) as connection:
-        cursor = connection.execute(statement)  # type: ignore[call-overload]
-        return cursor.fetchone()[0] if cursor.description else None
+        cursor = connection.execute(statement)
+        row = cursor.fetchone() if cursor.description else None
+        return row[0] if row else None
 
 
 @pytest.fixture
