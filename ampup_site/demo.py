@@ -26,6 +26,7 @@ _SAMPLES: Final = _CHECKOUT / "samples"
 _SHELL: Final = (sys.executable, "-m", "ampup_site.shell")
 _LOADS: Final = (_SAMPLES / "meetings", _SAMPLES / "notes")
 _SHOWN: Final = 3
+_CHARS: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,11 @@ class Question:
 def main() -> int:
     """Run the tour; return the exit code."""
     data = Path(tempfile.mkdtemp(prefix="ampup-demo-"))
-    environment = {**os.environ, "AMPUP_MEMORY_DATA_DIR": str(data)}
+    environment = {
+        **os.environ,
+        "AMPUP_MEMORY_DATA_DIR": str(data),
+        "AMPUP_MEMORY_LOG_LEVEL": "WARNING",
+    }
     try:
         with _server(environment) as url:
             for folder in _LOADS:
@@ -95,7 +100,9 @@ async def _ask_all(url: str) -> int:
     async with Client(url) as client:
         for question in questions:
             _say(f"\nsearch_memory: {question.text}")
-            answer = await client.call_tool("search_memory", {"query": question.text, "k": _SHOWN})
+            answer = await client.call_tool(
+                "search_memory", {"query": question.text, "k": _SHOWN, "max_chars": _CHARS}
+            )
             _say(textwrap.indent(_text(answer), "  "))
             if question.source not in _sources(answer):
                 _say(f"  expected {question.source}")
