@@ -16,6 +16,7 @@ from memory.domain.job import JobState, LoadIncomplete, RefusedItem
 from memory.engine import Engine
 from memory.models import JobLease, JobRun
 from memory.search.episodes import EpisodeFilters
+from memory.search.upkeep import TAIL_LIMIT
 from memory.services import jobs, load_chunks, loads
 from memory.services.episodes import ingest, list_episodes
 from memory.services.indexing import verify as verify_index
@@ -213,6 +214,41 @@ def test_a_warehouse_that_cannot_be_written_leaves_the_load_for_later(
     done = jobs.get_job(engine, owner, org, job)
     assert (done.state, done.done, done.error) == (JobState.DONE, 1, None)
     assert JobRun.objects.get(job=job).attempts == 1
+
+
+def test_a_chunk_that_met_a_short_outage_is_sent_again_and_stored_once(
+    engine: Engine, owner: Caller, org: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ours: what a retry finds there already it names, and never doubles."""
+    monkeypatch.setattr("memory.services.load_landing._RETRIES_SECS", (0.0,))
+    real, calls = engine.warehouse.make_durable, []
+
+    def once(*args: object) -> None:
+        calls.append(args)
+        if len(calls) == 1:
+            _no_room()
+        real(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(engine.warehouse, "make_durable", once)
+    report = load_items(engine, owner, org, _items(3))
+
+    assert (report.created, report.repeated, len(report.commits)) == (3, 0, 1)
+    assert len(calls) == 2
+    assert _sources(engine, owner, org) == _wanted(3)
+
+
+def test_a_load_waits_while_the_tail_of_vectors_is_long(
+    engine: Engine, owner: Caller, org: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Documented: architecture, the write path; above its limit the loader slows down."""
+    lengths = [TAIL_LIMIT + 2, TAIL_LIMIT + 1, TAIL_LIMIT]
+    landing = "memory.services.load_landing"
+    monkeypatch.setattr(f"{landing}._TAIL_EVERY", 1)
+    monkeypatch.setattr(f"{landing}._TAIL_PAUSE_SECS", 0.0)
+    monkeypatch.setattr(f"{landing}.tail_length", lambda cursor, head: lengths.pop(0))
+
+    assert load_items(engine, owner, org, _items(2)).created == 2
+    assert lengths == []
 
 
 def _no_room(*_args: object) -> None:
