@@ -237,6 +237,22 @@ def test_a_chunk_that_met_a_short_outage_is_sent_again_and_stored_once(
     assert _sources(engine, owner, org) == _wanted(3)
 
 
+def test_a_server_that_stops_leaves_the_load_for_the_next_one(
+    engine: Engine, owner: Caller, org: Scope, tmp_path: Path
+) -> None:
+    """Ours: a stop on purpose is no death, and the run says what it waits for."""
+    job = loads.start_load(engine, owner, org, [_draft(1)], spool=tmp_path)
+    engine.committer.close()
+    loads.run_load(engine, job, spool=tmp_path)
+
+    view = jobs.get_job(engine, owner, org, job)
+    assert (view.state, view.done) == (JobState.QUEUED, 0)
+    assert view.error is not None
+    assert "stopping" in view.error
+    assert JobRun.objects.get(job=job).attempts == 0
+    assert not JobLease.objects.exists()
+
+
 def test_a_load_waits_while_the_tail_of_vectors_is_long(
     engine: Engine, owner: Caller, org: Scope, monkeypatch: pytest.MonkeyPatch
 ) -> None:
