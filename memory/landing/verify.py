@@ -12,26 +12,27 @@ from typing import Final
 
 import psycopg
 
-from memory.domain.analyzer import analyze
 from memory.domain.chain import row_hash
 from memory.domain.episode_types import EpisodeTypes
 from memory.domain.indexed import IndexedPassage, index_body
 from memory.domain.records import EpisodeRecord, LedgerRecord
 from memory.landing.apply import WINDOW_COMMITS
+from memory.landing.expected import expected_commit, expected_passage, expected_row
 from memory.search.database import IndexDatabase
-from memory.search.heads import live_head, scope_ids
+from memory.search.heads import Head, live_head, scope_ids
 from memory.search.rows import ROW_BITS
 from memory.search.stored import (
     StoredPassage,
     StoredRow,
-    counted_passages,
     damaged_vectors,
-    recounted_passages,
+    kept_counts,
+    recount,
     stored_commits,
     stored_passages,
     stored_rows,
     strays,
 )
+from memory.search.stored_rights import wrong_bitmaps
 from memory.tables import reading
 from memory.tables.warehouse import Warehouse
 
@@ -44,7 +45,7 @@ class Difference:
     """One row that is not as the tables say.
 
     Args:
-        kind: missing, extra, stale, wrong_acl, wrong_vector or wrong_commit.
+        kind: missing, extra, stale, wrong_acl or wrong_vector.
         where: table, scope, and the row's place.
     """
 
@@ -106,13 +107,13 @@ def verify_index(
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         with connection.cursor(binary=True) as cursor:
             head = live_head(cursor)
-            comparison = _Comparison(cursor, warehouse, types, generation=head.generation)
-            comparison.learn(head.seq)
+            comparison = _Comparison(cursor, warehouse, types, head)
+            comparison.learn()
             ledger = reading.ledger_rows(warehouse, from_seq=since + 1, to_seq=head.seq)
             while window := list(islice(ledger, WINDOW_COMMITS)):
                 comparison.compare(window)
                 progress(window[-1].seq, head.seq)
-            comparison.compare_whole(head.seq)
+            comparison.compare_whole()
     return comparison.report(commits=head.seq - since)
 
 
@@ -122,23 +123,22 @@ class _Comparison:
         cursor: psycopg.Cursor,
         warehouse: Warehouse,
         types: EpisodeTypes,
-        *,
-        generation: int,
+        head: Head,
     ) -> None:
         self._cursor = cursor
         self._warehouse = warehouse
         self._types = types
-        self._generation = generation
+        self._head = head
         self._lives: dict[str, _Life] = defaultdict(_Life)
         self._scopes: dict[str, int] = {}
         self._findings = _Findings()
         self._episodes = 0
         self._passages = 0
 
-    def learn(self, head: int) -> None:
+    def learn(self) -> None:
         """Read the removals and amendments of all scopes: what a row is now depends on them."""
         seqs: dict[str, dict[str, int]] = defaultdict(dict)
-        for row in reading.ledger_rows(self._warehouse, to_seq=head):
+        for row in reading.ledger_rows(self._warehouse, to_seq=self._head.seq):
             seqs[row.scope][row.commit_id] = row.seq
         self._scopes = scope_ids(self._cursor, seqs)
         for namespace, commits in seqs.items():
@@ -161,32 +161,38 @@ class _Comparison:
         for namespace, rows in by_scope.items():
             counted += self._compare_scope(namespace, rows, from_seq=from_seq, to_seq=to_seq)
         mirror = stored_commits(
-            self._cursor, generation=self._generation, from_seq=from_seq, to_seq=to_seq
+            self._cursor, generation=self._head.generation, from_seq=from_seq, to_seq=to_seq
         )
         for row in window:
             held = mirror.pop(row.seq, None)
-            expected = (row.commit_id, self._scopes.get(row.scope), row_hash(row), counted[row.seq])
             if held is None:
                 self._findings.add("missing", f"commits {row.seq}")
-            elif (held.commit_id, held.scope_id, held.chain_hash, held.passage_count) != expected:
+            elif held != expected_commit(
+                row, self._scopes.get(row.scope), passages=counted[row.seq]
+            ):
                 self._findings.add("stale", f"commits {row.seq}")
+            if row.seq == self._head.seq and self._head.chain_hash != row_hash(row):
+                self._findings.add("stale", "ledger_head")
         for seq in mirror:
             self._findings.add("extra", f"commits {seq}")
 
-    def compare_whole(self, head: int) -> None:
-        """Compare what has no place in the ledger: strays, vectors and kept counts."""
-        for table, count in strays(self._cursor, generation=self._generation, to_seq=head).items():
+    def compare_whole(self) -> None:
+        """Compare what has no place in the ledger: strays, vectors, rights and kept counts."""
+        stray = strays(self._cursor, generation=self._head.generation, to_seq=self._head.seq)
+        for table, count in stray.items():
             self._findings.add("extra", table, times=count)
-        for table, rid, n in damaged_vectors(self._cursor, generation=self._generation):
+        for table, rid, n in damaged_vectors(self._cursor, generation=self._head.generation):
             self._findings.add("wrong_vector", f"{table} {rid}/{n}")
-        kept = counted_passages(self._cursor, generation=self._generation)
-        if kept != recounted_passages(self._cursor, generation=self._generation):
+        for scope_id, entry in wrong_bitmaps(self._cursor, generation=self._head.generation):
+            self._findings.add("wrong_acl", f"acl_bitmaps {scope_id}/{entry}")
+        kept = kept_counts(self._cursor, generation=self._head.generation)
+        if kept != recount(self._cursor, generation=self._head.generation):
             self._findings.add("stale", "passage_counts")
 
     def report(self, *, commits: int) -> VerifyReport:
         """Return what was found."""
         return VerifyReport(
-            generation=self._generation,
+            generation=self._head.generation,
             commits=commits,
             episodes=self._episodes,
             passages=self._passages,
@@ -200,7 +206,7 @@ class _Comparison:
         """Compare one scope; return how many passages each of its commits has."""
         scope_id = self._scopes.get(namespace, 0)
         place = {
-            "generation": self._generation,
+            "generation": self._head.generation,
             "scope_id": scope_id,
             "from_seq": from_seq,
             "to_seq": to_seq,
@@ -213,7 +219,7 @@ class _Comparison:
             self._episodes += 1
             self._passages += len(expected)
             counted[seq] += len(expected)
-            self._compare_row(namespace, seq, record, held.pop(rid, None), where, len(expected))
+            self._compare_row(namespace, seq, record, held.pop(rid, None), where, expected)
             for passage in expected:
                 found = passages.pop((rid, passage.n), None)
                 self._compare_passage(passage, found, f"{where} passage {passage.n}")
@@ -252,7 +258,7 @@ class _Comparison:
         record: EpisodeRecord,
         held: StoredRow | None,
         where: str,
-        passages: int,
+        passages: Sequence[IndexedPassage],
     ) -> None:
         if held is None:
             self._findings.add("missing", where)
@@ -263,21 +269,8 @@ class _Comparison:
         if held.acl != acl:
             self._findings.add("wrong_acl", where)
         removed = [at for at in life.removed.get(record.episode_id, ()) if at > seq]
-        expected = StoredRow(
-            episode_id=record.episode_id,
-            source=record.source,
-            episode_type=record.episode_type,
-            document=record.document,
-            occurred_at=record.occurred_at,
-            recorded_at=record.recorded_at,
-            author=record.author,
-            about=tuple(record.about),
-            tags=tuple(record.tags),
-            meta=record.meta,
-            body_sha256=record.body_sha256,
-            passages=passages,
-            acl=held.acl,
-            gone_seq=min(removed, default=None),
+        expected = expected_row(
+            record, passages, seq=seq, acl=held.acl, gone_seq=min(removed, default=None)
         )
         if held != expected:
             self._findings.add("stale", where)
@@ -290,14 +283,5 @@ class _Comparison:
             return
         if not held.agrees:
             self._findings.add("wrong_acl", where)
-        wanted = StoredPassage(
-            first_unit=expected.first_unit,
-            last_unit=expected.last_unit,
-            content=expected.content,
-            text=expected.text,
-            lexemes=frozenset(analyze(expected.text).terms),
-            terms=expected.terms,
-            agrees=held.agrees,
-        )
-        if held != wanted:
+        if held != expected_passage(expected, agrees=held.agrees):
             self._findings.add("stale", where)

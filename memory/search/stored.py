@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 import psycopg
 
@@ -15,18 +15,24 @@ from memory.search.vectors import fingerprint
 class StoredRow:
     """An episode row: what it holds, the ACL that counts now, and which commit made it gone."""
 
+    branch_id: int
+    seq: int
     episode_id: str
     source: str
     episode_type: str
     document: str | None
+    version_of: str | None
     occurred_at: int
     recorded_at: int
     author: str | None
+    origin_commit_id: str | None
     about: tuple[str, ...]
     tags: tuple[str, ...]
     meta: str | None
     body_sha256: str
+    body_len: int
     passages: int
+    lexemes: int
     acl: tuple[str, ...]
     gone_seq: int | None
 
@@ -49,15 +55,26 @@ class StoredCommit:
     """A row of the ledger's mirror."""
 
     commit_id: str
-    scope_id: int
-    chain_hash: str
+    scope_id: int | None
+    branch_id: int
+    kind: str
+    author: str
+    batch_id: str
+    job_id: str | None
+    message: str | None
+    episode_count: int
+    fact_count: int
     passage_count: int
+    payload_hash: str
+    chain_hash: str
+    committed_at: int
 
 
 _ROWS: Final = f"""
-SELECT held.rid, held.episode_id, held.source, held.episode_type, held.document,
-       held.occurred_at, held.recorded_at, held.author, held.about, held.tags, held.meta,
-       held.body_sha256, held.passages, coalesce(sets.entries, '{{}}'), gone.seq
+SELECT held.rid, held.branch_id, held.seq, held.episode_id, held.source, held.episode_type,
+       held.document, held.version_of, held.occurred_at, held.recorded_at, held.author,
+       held.origin_commit_id, held.about, held.tags, held.meta, held.body_sha256, held.body_len,
+       held.passages, held.lexemes, coalesce(sets.entries, '{{}}'), gone.seq
 FROM {ddl.SCHEMA}.episode_rows AS held
 LEFT JOIN {ddl.SCHEMA}.acl_current AS present
   ON present.generation = held.generation AND present.scope_id = held.scope_id
@@ -95,21 +112,28 @@ def stored_rows(
     """Return the episode rows of a range of seqs by rid."""
     cursor.execute(_ROWS, (generation, scope_id, *_range(from_seq, to_seq)))
     rows: dict[int, StoredRow] = {}
-    for rid, episode, *plain, about, tags, meta, sha256, passages, acl, gone in cursor:
-        source, episode_type, document, occurred_at, recorded_at, author = plain
+    for rid, branch_id, seq, episode, *plain, sha256, size, passages, words, acl, gone in cursor:
+        source, kind, document, version_of, occurred_at, recorded_at, *more = plain
+        author, origin, about, tags, meta = more
         rows[rid] = StoredRow(
+            branch_id=branch_id,
+            seq=seq,
             episode_id=bytes(episode).hex(),
             source=source,
-            episode_type=episode_type,
+            episode_type=kind,
             document=document,
+            version_of=version_of,
             occurred_at=occurred_at,
             recorded_at=recorded_at,
             author=author,
+            origin_commit_id=origin,
             about=tuple(about),
             tags=tuple(tags),
             meta=meta,
             body_sha256=bytes(sha256).hex(),
+            body_len=size,
             passages=passages,
+            lexemes=words,
             acl=tuple(acl),
             gone_seq=gone,
         )
@@ -134,7 +158,8 @@ def stored_commits(
 ) -> dict[int, StoredCommit]:
     """Return the mirror's rows of a range of seqs."""
     cursor.execute(
-        "SELECT seq, commit_id, scope_id, chain_hash, passage_count"
+        "SELECT seq, commit_id, scope_id, branch_id, kind, author, batch_id, job_id, message,"
+        " episode_count, fact_count, passage_count, payload_hash, chain_hash, committed_at"
         f" FROM {ddl.SCHEMA}.commits WHERE generation = %s AND seq BETWEEN %s AND %s",
         (generation, from_seq, to_seq),
     )
@@ -175,22 +200,26 @@ def damaged_vectors(cursor: psycopg.Cursor, *, generation: int) -> Iterator[tupl
                 yield table, rid, n
 
 
-def counted_passages(cursor: psycopg.Cursor, *, generation: int) -> dict[tuple[int, int], int]:
-    """Return the counts kept beside the rows: live passages for each (scope, present ACL set)."""
+Counts: TypeAlias = dict[tuple[int, int], tuple[int, int]]
+"""Live passages, and the lexemes in them, for each (scope, present ACL set)."""
+
+
+def kept_counts(cursor: psycopg.Cursor, *, generation: int) -> Counts:
+    """Return the counts kept beside the rows."""
     cursor.execute(
-        "SELECT scope_id, acl_set_id, sum(passages)::bigint"
+        "SELECT scope_id, acl_set_id, sum(passages)::bigint, sum(lexemes)::bigint"
         f" FROM {ddl.SCHEMA}.passage_counts WHERE generation = %s"
-        " GROUP BY 1, 2 HAVING sum(passages) <> 0",
+        " GROUP BY 1, 2 HAVING sum(passages) <> 0 OR sum(lexemes) <> 0",
         (generation,),
     )
-    return {(scope_id, acl_set_id): count for scope_id, acl_set_id, count in cursor}
+    return {(scope_id, number): (passages, words) for scope_id, number, passages, words in cursor}
 
 
-def recounted_passages(cursor: psycopg.Cursor, *, generation: int) -> dict[tuple[int, int], int]:
+def recount(cursor: psycopg.Cursor, *, generation: int) -> Counts:
     """Return the same numbers counted from the rows."""
     cursor.execute(
         "SELECT held.scope_id, coalesce(present.acl_set_id, held.acl_set_id),"
-        " sum(held.passages)::bigint"
+        " sum(held.passages)::bigint, sum(held.lexemes)::bigint"
         f" FROM {ddl.SCHEMA}.episode_rows AS held"
         f" LEFT JOIN {ddl.SCHEMA}.acl_current AS present"
         " ON present.generation = held.generation AND present.scope_id = held.scope_id"
@@ -198,7 +227,7 @@ def recounted_passages(cursor: psycopg.Cursor, *, generation: int) -> dict[tuple
         " WHERE held.generation = %s AND held.branch_id = 0 AND NOT EXISTS"
         f" (SELECT 1 FROM {ddl.SCHEMA}.gone AS gone WHERE gone.generation = held.generation"
         "  AND gone.scope_id = held.scope_id AND gone.rid = held.rid)"
-        " GROUP BY 1, 2 HAVING sum(held.passages) <> 0",
+        " GROUP BY 1, 2 HAVING sum(held.passages) <> 0 OR sum(held.lexemes) <> 0",
         (generation,),
     )
-    return {(scope_id, acl_set_id): count for scope_id, acl_set_id, count in cursor}
+    return {(scope_id, number): (passages, words) for scope_id, number, passages, words in cursor}
