@@ -18,7 +18,9 @@ View: TypeAlias = Callable[..., Coroutine[Any, Any, HttpResponse]]
 
 def build_api() -> NinjaAPI:
     """Return the verb-shaped REST API; what it serves is documented at /openapi.json."""
+    bearer = {"bearer": {"type": "http", "scheme": "bearer", "description": "A key: msk_…"}}
     api = NinjaAPI(
+        openapi_extra={"components": {"securitySchemes": bearer}, "security": [{"bearer": []}]},
         title="AmpUp Memory",
         version=server_version(),
         docs_url=None,

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Final, NoReturn, TypeVar
 
 from django.core.exceptions import RequestDataTooBig
@@ -14,6 +14,8 @@ from ampup_site.kernel.errors import AmpUpError, BadRequest, TooLarge, Validatio
 
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 _SHOWN: Final = 60
+_MOST_STEPS: Final = 1_000_000
+"""Twice the arrays and objects of one body: far above a full batch, and a second to walk."""
 
 
 class Body(BaseModel):
@@ -56,7 +58,7 @@ def read_json(request: HttpRequest, *, limit: int) -> object:
         message = "The body must be JSON in UTF-8, not nested deeply, every number in range."
         raise BadRequest(message) from None
     if b"\\u" in content:
-        _refuse_unstorable(value, "")
+        _refuse_unstorable(value)
     return value
 
 
@@ -70,7 +72,7 @@ def read_shape(value: object, shape: type[Shape]) -> Shape:
     try:
         return shape.model_validate(value)
     except ValidationError as error:
-        _refuse(error.errors(include_url=False), shape)
+        _refuse(error.errors(include_url=False, include_input=False), shape)
 
 
 def read_content(request: HttpRequest, *, limit: int) -> bytes:
@@ -107,20 +109,47 @@ def _refuse_constant(name: str) -> NoReturn:
 _DECODER: Final = json.JSONDecoder(object_pairs_hook=_unrepeated, parse_constant=_refuse_constant)
 
 
-def _refuse_unstorable(value: object, place: str) -> None:
+def _refuse_unstorable(value: object) -> None:
     """Refuse a NUL or half a surrogate pair, which only an escape can have brought here."""
-    if isinstance(value, str):
-        if _UNSTORABLE.search(value):
-            message = f"`{place}` must not hold U+0000 or half a surrogate pair; take it out."
-            raise BadRequest(message, field=place or None)
-    elif isinstance(value, dict):
-        for name, item in value.items():
-            if _UNSTORABLE.search(name):
-                raise BadRequest("A field's name must not hold U+0000 or half a surrogate pair.")
-            _refuse_unstorable(item, f"{place}.{name}" if place else name)
-    elif isinstance(value, list):
-        for n, item in enumerate(value):
-            _refuse_unstorable(item, f"{place}[{n}]")
+    place = _unstorable_place([value])
+    if place is not None:
+        field = _UNSTORABLE.sub("?", place) or None
+        named = f"`{field}`" if field else "The body"
+        message = f"{named} must not hold U+0000 or half a surrogate pair; take it out."
+        raise BadRequest(message, field=field)
+
+
+def _unstorable_place(values: list[object]) -> str | None:
+    """Return the place of the first text or name that no store keeps, None if there is none.
+
+    A stack of iterators: nesting may be deep, and a list may have millions of items.
+    """
+    stack = [("", _members(values))]
+    for _ in range(_MOST_STEPS):
+        if not stack:
+            return None
+        place, members = stack[-1]
+        for key, item in members:
+            if isinstance(key, str) and _UNSTORABLE.search(key):
+                return place
+            if isinstance(item, str) and _UNSTORABLE.search(item):
+                return _inside(place, key)
+            if item and isinstance(item, dict | list):
+                stack.append((_inside(place, key) if len(stack) > 1 else "", _members(item)))
+                break
+        else:
+            stack.pop()
+    raise BadRequest("The body holds too many arrays and objects; send less at once.")
+
+
+def _members(value: Mapping[str, object] | list[object]) -> Iterator[tuple[str | int, object]]:
+    return iter(value.items() if isinstance(value, Mapping) else enumerate(value))
+
+
+def _inside(place: str, key: str | int) -> str:
+    if isinstance(key, int):
+        return f"{place}[{key}]"
+    return f"{place}.{key}" if place else key
 
 
 def _refuse(faults: Sequence[ErrorDetails], shape: type[Body]) -> NoReturn:
@@ -159,10 +188,8 @@ def _place(location: Sequence[int | str]) -> str:
     """
     place = ""
     for part in location:
-        if isinstance(part, int):
-            place += f"[{part}]"
-        elif part not in _BRANCHES:
-            place += f".{part}" if place else part
+        if part not in _BRANCHES:
+            place = _inside(place, part)
     return place
 
 

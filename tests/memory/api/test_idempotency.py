@@ -2,6 +2,17 @@
 
 import asyncio
 
+import pytest
+
+from memory.engine import Engine
+from memory.services.idempotency import (
+    Claim,
+    IdempotencyMismatch,
+    KeptAnswer,
+    claim_key,
+    keep_answer,
+)
+from tests.accounts.builders import HOUR, FixedClock
 from tests.memory.api.rest import EPISODE, NOTE, Rest
 
 KEY = "idempotency-key"
@@ -48,6 +59,21 @@ def test_twenty_at_once_under_one_key_are_one_episode(local: Rest) -> None:
     assert len(ids) == 1
     assert len({answer["commit"] for answer in answers}) == 1
     assert len(local.done("POST", "/query", {"find": "episodes"})["results"]) == 1
+
+
+def test_a_key_is_free_again_after_a_day(engine: Engine) -> None:
+    """Documented: 24 hours; until then another request is refused, whoever else uses the text."""
+    clock = FixedClock()
+    first, other = (Claim(owner="local", key="k", digest=digit * 64) for digit in "12")
+    assert claim_key(first, clock=clock) is None
+    keep_answer(first, KeptAnswer(200, "{}"))
+    clock.forward(24 * HOUR - 1)
+    assert claim_key(first, clock=clock) == KeptAnswer(200, "{}")
+    with pytest.raises(IdempotencyMismatch):
+        claim_key(other, clock=clock)
+    assert claim_key(Claim(owner="someone", key="k", digest="2" * 64), clock=clock) is None
+    clock.forward(1)
+    assert claim_key(other, clock=clock) is None
 
 
 def test_a_key_that_is_none_is_refused(local: Rest) -> None:
