@@ -31,8 +31,8 @@ KEPT_SNAPSHOTS: Final = 20
 KEPT_LOG: Final = 20
 TIER: Final = 16
 """Manifests of a tier that are merged into one of the next: tiers hold about 16, 256, 4,096, …
-entries, so each entry is rewritten once a tier. The list names at most fifteen of each tier, and
-it is written anew by every commit: with tiers of fifty it was a fifth of a commit."""
+entries, so each entry is rewritten once a tier. Every commit writes the list of manifests anew,
+so a tier is kept short (docs/adr/0001)."""
 
 
 @dataclass(frozen=True, slots=True)
