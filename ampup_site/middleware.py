@@ -27,6 +27,8 @@ Application: TypeAlias = Callable[[Event, Receive, Send], Awaitable[None]]
 
 _REQUEST_ID: Final = re.compile(rb"[0-9A-Za-z_.-]{1,64}")
 _HEADER: Final = b"x-request-id"
+_NO_STORE: Final = (b"cache-control", b"no-store")
+"""On every answer: each is one caller's, and of one moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +61,10 @@ class Surrounded:
             nonlocal status
             if event["type"] == "http.response.start":
                 status = event["status"]
-                kept = [pair for pair in event.get("headers", ()) if pair[0].lower() != _HEADER]
-                event = {**event, "headers": [*kept, (_HEADER, request_id)]}
+                ours = ((_HEADER, request_id), _NO_STORE)
+                names = {name for name, _ in ours}
+                kept = [pair for pair in event.get("headers", ()) if pair[0].lower() not in names]
+                event = {**event, "headers": [*kept, *ours]}
             await send(event)
 
         refusal = refuse_host(scope) or refuse_length(scope)
