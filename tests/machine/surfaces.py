@@ -1,24 +1,17 @@
 """The server's surfaces as one client sees them: verbs that return values or raise `Refused`."""
 
+import io
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
-from accounts.domain.caller import local_caller
-from accounts.domain.scope import Scope
-from ampup_site.kernel.clock import Micros
-from ampup_site.kernel.errors import AmpUpError
+from django.core.management import CommandError, call_command
+
 from mcp_gateway.asgi import McpApp
 from memory.domain.acl import Acl
 from memory.domain.limits import MAX_CHARS
 from memory.domain.times import format_micros
-from memory.engine import Engine
-from memory.search.episodes import EpisodeFilters
-from memory.services import episodes
-from memory.services.preparing import NoteDraft
-from memory.services.search import PassageQuery, find_passages
 from tests.machine.model import Draft, Hit, Refused
 from tests.mcp_gateway.wire import Wire
 from tests.memory.api.rest import Rest
@@ -41,26 +34,6 @@ class Shown:
     source: str
     text: str
     acl: tuple[str, ...] | None
-
-
-class Surface(Protocol):
-    """What every surface can do."""
-
-    def remember(self, note: Note) -> tuple[str, bool]: ...
-
-    def get(self, identity: str) -> Shown: ...
-
-    def search(self, text: str, *, k: int) -> list[Hit]: ...
-
-
-class FullSurface(Surface, Protocol):
-    """What REST and the commands can do as well."""
-
-    def forget(self, identity: str) -> None: ...
-
-    def amend(self, identity: str, *, acl: Acl, expected: Acl) -> None: ...
-
-    def listed(self, *, k: int, newest_first: bool) -> list[str]: ...
 
 
 @dataclass(frozen=True)
@@ -162,64 +135,60 @@ class McpSurface:
         return values
 
 
+@dataclass(frozen=True)
+class ShellSurface:
+    """The server's owner, who sees everything, at the command line."""
+
+    org: str
+
+    def remember(self, note: Note) -> tuple[str, bool]:
+        at = format_micros(note.occurred_at)
+        answer = self._call("remember", note.source, note.body, f"--occurred-at={at}")
+        return answer["episode_id"], answer["created"]
+
+    def forget(self, identity: str) -> None:
+        assert self._call("episode", "forget", identity)["forgotten"]
+
+    def amend(self, identity: str, *, acl: Acl, expected: Acl) -> None:
+        words = [f"--set={entry}" for entry in acl] + [f"--expected={entry}" for entry in expected]
+        assert self._call("episode", "acl", identity, *words)["acl"] == list(acl)
+
+    def get(self, identity: str) -> Shown:
+        answer = self._call("episode", "get", identity)
+        return Shown(answer["source"], answer["body"], tuple(answer["acl"]))
+
+    def search(self, text: str, *, k: int) -> list[Hit]:
+        return hits(self._call("search", text, f"-k{k}")["passages"])
+
+    def listed(self, *, k: int, newest_first: bool) -> list[str]:
+        order, more = "newest" if newest_first else "oldest", ["--order=newest"]
+        found: list[str] = []
+        while more:
+            page = self._call("episode", "list", f"-k{k}", *more, f"--order={order}")
+            found += [held["episode_id"] for held in page["results"]]
+            cursor = page["next_cursor"]
+            more = [f"--cursor={cursor}"] if cursor else []
+        return found
+
+    def rebuild(self) -> None:
+        call_command("index", "rebuild", stdout=io.StringIO())
+
+    def verify(self, *, since: int) -> None:
+        call_command("index", "verify", f"--since={since}", stdout=io.StringIO())
+
+    def revoke(self, public_id: str) -> None:
+        call_command("apikey", "revoke", public_id, stdout=io.StringIO())
+
+    def _call(self, *words: str) -> dict[str, Any]:
+        out = io.StringIO()
+        try:
+            call_command(*words, f"--scope=org:{self.org}", "--json", stdout=out)
+        except CommandError as error:
+            raise Refused(getattr(error.__cause__, "code", str(error))) from error
+        answer: dict[str, Any] = json.loads(out.getvalue())
+        return answer
+
+
 def hits(passages: Sequence[dict[str, Any]]) -> list[Hit]:
     """Return passages as every surface's JSON shows them."""
     return [Hit(one["episode_id"], one["label"], one["text"], one["score"]) for one in passages]
-
-
-@dataclass(frozen=True)
-class OwnerSurface:
-    """The server's owner, who sees everything and calls the services themselves."""
-
-    engine: Callable[[], Engine]
-    scope: Scope
-
-    def remember(self, note: Note) -> tuple[str, bool]:
-        draft = NoteDraft(note.source, note.body, occurred_at=Micros(note.occurred_at))
-        with _refusals():
-            kept = episodes.remember(self.engine(), local_caller(), self.scope, draft).wait()
-        return kept.episode_id, kept.created
-
-    def forget(self, identity: str) -> None:
-        with _refusals():
-            episodes.forget(self.engine(), local_caller(), self.scope, identity).wait()
-
-    def amend(self, identity: str, *, acl: Acl, expected: Acl) -> None:
-        with _refusals():
-            episodes.amend_acl(
-                self.engine(), local_caller(), self.scope, identity, acl=acl, expected=expected
-            ).wait()
-
-    def get(self, identity: str) -> Shown:
-        with _refusals():
-            view = episodes.get_episode(self.engine(), local_caller(), self.scope, identity)
-        return Shown(view.source, view.body, view.acl)
-
-    def search(self, text: str, *, k: int) -> list[Hit]:
-        found = find_passages(self.engine(), local_caller(), self.scope, PassageQuery(text, k=k))
-        return [Hit(one.episode_id, one.label, one.text, one.score) for one in found]
-
-    def listed(self, *, k: int, newest_first: bool) -> list[str]:
-        found: list[str] = []
-        cursor = None
-        while True:
-            page = episodes.list_episodes(
-                self.engine(),
-                local_caller(),
-                self.scope,
-                EpisodeFilters(newest_first=newest_first),
-                k=k,
-                cursor=cursor,
-            )
-            found += [held.episode_id for held in page.episodes]
-            cursor = page.next_cursor
-            if cursor is None:
-                return found
-
-
-@contextmanager
-def _refusals() -> Iterator[None]:
-    try:
-        yield
-    except AmpUpError as error:
-        raise Refused(error.code) from error
