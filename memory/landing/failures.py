@@ -63,7 +63,7 @@ def refusal(error: Exception) -> Refused:
         return Refused(error)
     if fault_of(error) is Fault.STORES:
         logger.warning("a landing could not write to its stores: %s", error)
-        return Refused(_storage_unavailable(error))
+        return Refused(storage_unavailable(error))
     logger.error("a write was refused alone", exc_info=error)
     state = getattr(error, "sqlstate", None) or ""
     if isinstance(error, psycopg.DataError) or state.startswith((_LIMITS, _MALFORMED)):
@@ -72,7 +72,7 @@ def refusal(error: Exception) -> Refused:
     return Refused(LandingFailed("This write could not be stored; nothing of it was written."))
 
 
-def _storage_unavailable(error: Exception) -> StorageUnavailable:
+def storage_unavailable(error: Exception) -> StorageUnavailable:
     """Say why the stores take nothing, without their paths."""
     if isinstance(error, OSError):
         reason = f"The warehouse cannot be written ({error.strerror or type(error).__name__})"

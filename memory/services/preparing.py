@@ -25,6 +25,7 @@ from memory.domain.ids import body_sha256, episode_id
 from memory.domain.indexed import index_body
 from memory.domain.limits import BLOB_BYTES, MAX_BATCH_BYTES, MAX_BATCH_EPISODES
 from memory.engine import Engine
+from memory.landing.failures import storage_unavailable
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,4 +232,7 @@ def _unclaimed(source: str) -> UnclaimedSource:
 
 
 def _blob(engine: Engine, scope: Scope, body: str, sha256: str) -> str:
-    return engine.warehouse.write_blob(scope.namespace, sha256, body.encode())
+    try:
+        return engine.warehouse.write_blob(scope.namespace, sha256, body.encode())
+    except OSError as error:
+        raise storage_unavailable(error) from error

@@ -1,5 +1,6 @@
 """Finds passages by keyword: candidates from the index, ranked by BM25 over what is visible."""
 
+import re
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
@@ -28,6 +29,7 @@ from memory.search.keyword import (
 from memory.services.access import open_scope
 
 MAX_K: Final = 200  # architecture, section 10
+_NO_TEXT: Final = re.compile(r"[\x00\ud800-\udfff]")
 MAX_QUERY: Final = 20_000
 """Characters of a query: beyond the longest question; more is a document, which one ingests."""
 
@@ -99,8 +101,8 @@ def _check(query: PassageQuery) -> None:
     if not query.text.strip():
         message = "`query` must not be empty."
         raise BadRequest(message, field="query")
-    if "\x00" in query.text:
-        message = "`query` must not hold the character U+0000."
+    if _NO_TEXT.search(query.text):
+        message = "`query` must not hold the character U+0000 or half of a surrogate pair."
         raise BadRequest(message, field="query")
     if len(query.text) > MAX_QUERY:
         message = f"`query` must be at most {MAX_QUERY} characters."
