@@ -16,7 +16,7 @@ from memory.tables.avro import DataFile
 from memory.tables.catalog import TableKey, read_pointers
 from memory.tables.files import local_path
 from memory.tables.rewriting import rewrite
-from memory.tables.state import replace_files
+from memory.tables.versions import replace_files
 from memory.tables.warehouse import StagedLanding, Warehouse
 
 MIN_FILES: Final = 48

@@ -31,7 +31,8 @@ from memory.tables.catalog import (
 from memory.tables.encode import EncodedPart, ScopePart, data_folder, write_records
 from memory.tables.files import Files, local_path
 from memory.tables.layouts import LAYOUTS, LEDGER, LEDGER_NAMESPACE, SCOPE_TABLES
-from memory.tables.state import StagedTable, TableState, append, load_table, new_table
+from memory.tables.state import TableState, load_table, new_table
+from memory.tables.versions import StagedTable, append
 
 LEDGER_KEY: Final = (LEDGER_NAMESPACE, LEDGER)
 _CACHED: Final = 2_000

@@ -12,8 +12,8 @@ from memory.tables import reading
 from memory.tables.catalog import read_pointers
 from memory.tables.encode import ScopePart
 from memory.tables.files import local_path
-from memory.tables.state import KEPT_SNAPSHOTS, TIER
 from memory.tables.verify import ledger_head, verify_ledger
+from memory.tables.versions import KEPT_SNAPSHOTS, TIER
 from memory.tables.warehouse import LEDGER_KEY, StagedLanding, Warehouse
 from tests.memory.tables.book import (
     NAMESPACE,

@@ -13,8 +13,8 @@ from memory.tables import reading
 from memory.tables.catalog import read_pointers
 from memory.tables.encode import ScopePart, write_records
 from memory.tables.files import local_path
-from memory.tables.state import StagedTable, replace_files
 from memory.tables.verify import ledger_head, verify_ledger
+from memory.tables.versions import StagedTable, replace_files
 from memory.tables.warehouse import LEDGER_KEY, StagedLanding
 from tests.memory.tables.book import NAMESPACE, Book, first_commit, notes
 
