@@ -288,3 +288,10 @@ COMMANDS: Final[Mapping[str, Shell]] = {
     "serve": Shell(elsewhere="tests/ampup_site/test_serve.py"),
     "worker": Shell(elsewhere="tests/journeys/test_worker_redis.py"),
 }
+
+SHELL_IDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "episode get": (),
+    "episode forget": (),
+    "episode acl": ("--set", "*", "--expected", "*"),
+}
+"""Commands that take an episode's id, and what else they must be told."""

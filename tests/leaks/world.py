@@ -157,7 +157,7 @@ class World:
         return loads.start_load(self.engine, self.signed_in(who), scope, [draft], spool=self.spool)
 
     def key_to_end(self, home: str) -> str:
-        return _key(Role.READER, home, label="to be ended")[1]
+        return make_key(Role.READER, home, label="to be ended")[1]
 
     def signed_in(self, who: Who) -> Caller:
         return authenticate(who.key, clock=self.engine.clock, local=False)
@@ -173,7 +173,7 @@ def build_world(engine: Engine, spool: Path) -> World:
         Who("a guessed key", None, WHOLE, f"msk_{MISSING_KEY}_{'a' * 32}"),
         Who("a revoked key", None, ACME, _revoked(engine)),
     )
-    _key(Role.PERSONAL, ACME, person="priya")
+    make_key(Role.PERSONAL, ACME, person="priya")
     visible = {home: _write(engine, home, f"{SHARED} of all in {home}") for home in HOMES}
     canaries = tuple(_canaries(engine))
     for home in HOMES:  # so that a hidden row is neither the first nor the last
@@ -184,7 +184,7 @@ def build_world(engine: Engine, spool: Path) -> World:
         callers=(*nobodies, *callers),
         canaries=canaries,
         visible=visible,
-        keys_of={home: _key(Role.READER, home, label=key_mark(home))[1] for home in HOMES},
+        keys_of={home: make_key(Role.READER, home, label=key_mark(home))[1] for home in HOMES},
         jobs_of={},
     )
     for name in ("service", "other org's admin", "other team's service"):
@@ -218,9 +218,7 @@ def _canaries(engine: Engine) -> Iterator[Canary]:
     yield _canary(engine, "own", "user:priya", ("user:priya",))
     forgotten = _canary(engine, "forgotten", ACME, everyone)
     where = scope_of(ACME)
-    episodes.forget(
-        engine, local_caller(), where, forgotten.episode_id, reason="qqforgotten"
-    ).wait()
+    episodes.forget(engine, local_caller(), where, forgotten.episode_id, reason="as asked").wait()
     yield Canary(forgotten.name, ACME, frozenset(), forgotten.episode_id)
     narrowed = _canary(engine, "narrowed", ACME, everyone)
     episodes.amend_acl(
@@ -252,7 +250,7 @@ def _write(engine: Engine, home: str, body: str, **fields: object) -> str:
 
 
 def _caller(name: str, role: Role, home: str, fields: dict[str, object]) -> Who:
-    text, _ = _key(role, home, **fields)
+    text, _ = make_key(role, home, **fields)
     groups = fields.get("groups", ())
     assert isinstance(groups, tuple)
     person = fields.get("person")
@@ -260,7 +258,7 @@ def _caller(name: str, role: Role, home: str, fields: dict[str, object]) -> Who:
     return Who(name, role, home, text, frozenset(held))
 
 
-def _key(role: Role, home: str, **fields: object) -> tuple[str, str]:
+def make_key(role: Role, home: str, **fields: object) -> tuple[str, str]:
     org, _, team = home.partition(":")[2].partition("/")
     place = ANY_ORG if home == WHOLE else org
     draft = KeyDraft(role=role, org=place, team=team or None, **fields)  # type: ignore[arg-type]
@@ -269,7 +267,7 @@ def _key(role: Role, home: str, **fields: object) -> tuple[str, str]:
 
 
 def _revoked(engine: Engine) -> str:
-    text, public_id = _key(Role.ADMIN, ACME)
+    text, public_id = make_key(Role.ADMIN, ACME)
     keys.revoke_key(local_caller(), public_id, clock=engine.clock)
     return text
 
