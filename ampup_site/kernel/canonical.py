@@ -5,9 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-Canonical: TypeAlias = (
-    "None | bool | int | str | Sequence[Canonical] | Mapping[str, Canonical]"
-)
+Canonical: TypeAlias = "None | bool | int | str | Sequence[Canonical] | Mapping[str, Canonical]"
 
 
 def canonical_json(value: Canonical) -> bytes:

@@ -147,9 +147,7 @@ def test_output_is_the_same_under_any_locale(kept: str, engine: Engine) -> None:
     environment.pop("PYTHONIOENCODING", None)
     words = [sys.executable, "manage.py", "episode", "get", kept]
     for extra in ([], ["--json"]):
-        run = subprocess.run(
-            [*words, *extra], env=environment, capture_output=True, check=True
-        )
+        run = subprocess.run([*words, *extra], env=environment, capture_output=True, check=True)
         assert "\U0001f469\u200d\U0001f467 日本語" in run.stdout.decode()
 
 
