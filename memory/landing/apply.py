@@ -7,7 +7,6 @@ start, and every rebuild go through here, and write the rows that landing would 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import Final, TypeAlias
 
 import psycopg
@@ -30,8 +29,9 @@ from memory.search.states import load_standings
 from memory.tables import reading
 from memory.tables.warehouse import Warehouse
 
-WINDOW_COMMITS: Final = 20_000
-"""Commits read from the tables at a time: bounds memory, and how often a file is opened."""
+WINDOW: Final = 20_000
+"""Commits, or episodes, read from the tables at a time: bounds memory, and how often a file is
+opened."""
 
 CHUNK_EPISODES: Final = 500
 """Episodes written in one transaction; a chunk has at least one commit, whole."""
@@ -99,6 +99,20 @@ def read_folded(warehouse: Warehouse, ledger: Iterable[LedgerRecord]) -> Folded:
     return Folded(upto=Seq(upto), acls=acls)
 
 
+def windows(ledger: Iterable[LedgerRecord]) -> Iterator[list[LedgerRecord]]:
+    """Part the ledger into runs of at most so many commits and about so many episodes."""
+    window: list[LedgerRecord] = []
+    episodes = 0
+    for row in ledger:
+        window.append(row)
+        episodes += row.episode_count
+        if len(window) >= WINDOW or episodes >= WINDOW:
+            yield window
+            window, episodes = [], 0
+    if window:
+        yield window
+
+
 def apply_range(
     connection: psycopg.Connection,
     warehouse: Warehouse,
@@ -117,7 +131,7 @@ def apply_range(
     """
     acl = AclNumbers(head.generation)
     ledger = reading.ledger_rows(warehouse, from_seq=head.seq + 1, to_seq=to_seq)
-    while window := list(islice(ledger, WINDOW_COMMITS)):
+    for window in windows(ledger):
         chunks = list(_chunks(warehouse, types, window, folded))
         analyzed = analyze(chunk.bodies for chunk in chunks)
         for chunk, passages in zip(chunks, analyzed, strict=True):
@@ -175,7 +189,7 @@ def _read_window(warehouse: Warehouse, window: Sequence[LedgerRecord]) -> _Windo
             amendment = (EpisodeId(change.episode_id), Acl(change.acl))
             rows.amended[change.commit_id].append(amendment)
         wanted = {record.body_sha256 for record in part.episodes}
-        for sha256, text in reading.bodies(warehouse, namespace, wanted).items():
+        for sha256, text in reading.bodies(warehouse, namespace, wanted, near=commit_ids).items():
             rows.texts[(namespace, sha256)] = text
     return rows
 

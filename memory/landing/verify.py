@@ -7,7 +7,6 @@ that differs, a wrong ACL and a vector that is not its passage's are each found 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Final
 
 import psycopg
@@ -16,7 +15,7 @@ from memory.domain.chain import row_hash
 from memory.domain.episode_types import EpisodeTypes
 from memory.domain.indexed import IndexedPassage, index_body
 from memory.domain.records import EpisodeRecord, LedgerRecord
-from memory.landing.apply import WINDOW_COMMITS
+from memory.landing.apply import windows
 from memory.landing.expected import expected_commit, expected_passage, expected_row
 from memory.search.database import IndexDatabase
 from memory.search.heads import Head, live_head, scope_ids
@@ -110,7 +109,7 @@ def verify_index(
             comparison = _Comparison(cursor, warehouse, types, head)
             comparison.learn()
             ledger = reading.ledger_rows(warehouse, from_seq=since + 1, to_seq=head.seq)
-            while window := list(islice(ledger, WINDOW_COMMITS)):
+            for window in windows(ledger):
                 comparison.compare(window)
                 progress(window[-1].seq, head.seq)
             comparison.compare_whole()
