@@ -121,13 +121,13 @@ def list_episodes(
     context: ReadContext,
     filters: EpisodeFilters,
     *,
-    after: tuple[int, int] | None,
+    after: tuple[int, bytes] | None,
     limit: int,
 ) -> tuple[StoredEpisode, ...]:
-    """Return a page in order of (occurred_at, rid), newest or oldest first.
+    """Return a page in order of (occurred_at, episode_id), newest or oldest first.
 
     Args:
-        after: the (occurred_at, rid) of the last episode of the page before.
+        after: the (occurred_at, episode_id) of the last episode of the page before.
     """
     if context.scope_id is None:
         return ()
@@ -139,13 +139,13 @@ def list_episodes(
     order, comparison = ("DESC", "<") if filters.newest_first else ("ASC", ">")
     if after is not None:
         conditions.append(
-            f"(held.occurred_at, held.rid) {comparison} (%(after_time)s, %(after_rid)s)"
+            f"(held.occurred_at, held.episode_id) {comparison} (%(after_time)s, %(after_id)s)"
         )
-        params |= {"after_time": after[0], "after_rid": after[1]}
+        params |= {"after_time": after[0], "after_id": after[1]}
     rows = cursor.execute(
         f"SELECT {_COLUMNS}, false FROM {ddl.SCHEMA}.episode_rows AS held"
         f" WHERE {' AND '.join(conditions)}"
-        f" ORDER BY held.occurred_at {order}, held.rid {order} LIMIT %(limit)s",
+        f" ORDER BY held.occurred_at {order}, held.episode_id {order} LIMIT %(limit)s",
         params | {"limit": limit},
     ).fetchall()
     return tuple(_stored(row) for row in rows)

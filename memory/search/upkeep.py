@@ -17,12 +17,12 @@ TAIL_LIMIT: Final = 5_000
 """Vectors in the tail above which status says so and loads slow down."""
 
 
-def pending_passages(cursor: psycopg.Cursor, head: Head) -> int:
-    """Return how many passages landed since the text index was flushed."""
+def pending_passages(cursor: psycopg.Cursor, head: Head, *, scope_id: int | None = None) -> int:
+    """Return how many passages landed since the text index was flushed, of one scope or of all."""
     row = cursor.execute(
         f"SELECT coalesce(sum(passage_count), 0)::bigint FROM {ddl.SCHEMA}.commits"
-        " WHERE generation = %s AND seq > %s",
-        (head.generation, head.flushed_seq),
+        " WHERE generation = %s AND seq > %s AND scope_id = coalesce(%s, scope_id)",
+        (head.generation, head.flushed_seq, scope_id),
     ).fetchone()
     return int(row[0]) if row else 0
 
@@ -58,11 +58,12 @@ def move_vectors(connection: psycopg.Connection, head: Head, *, limit: int = VEC
         return cursor.rowcount
 
 
-def tail_length(cursor: psycopg.Cursor, head: Head) -> int:
-    """Return how many vectors wait in the tail."""
+def tail_length(cursor: psycopg.Cursor, head: Head, *, scope_id: int | None = None) -> int:
+    """Return how many vectors wait in the tail, of one scope or of all."""
     row = cursor.execute(
-        f"SELECT count(*) FROM {ddl.SCHEMA}.vectors_tail WHERE generation = %s",
-        (head.generation,),
+        f"SELECT count(*) FROM {ddl.SCHEMA}.vectors_tail"
+        " WHERE generation = %s AND scope_id = coalesce(%s, scope_id)",
+        (head.generation, scope_id),
     ).fetchone()
     return int(row[0]) if row else 0
 

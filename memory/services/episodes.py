@@ -36,6 +36,7 @@ T = TypeVar("T")
 
 MAX_K = 200  # architecture, section 10
 TITLE_LENGTH = 80
+_ID_BYTES = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,7 +311,7 @@ def list_episodes(
     k: int = 20,
     cursor: str | None = None,
 ) -> EpisodePage:
-    """Return a page of the episodes the caller may see, in order of time.
+    """Return a page of the episodes the caller may see, in order of time, then of id.
 
     Raises:
         BadRequest: `k` is not 1 to 200, or the cursor is none of ours.
@@ -318,19 +319,25 @@ def list_episodes(
     if not 1 <= k <= MAX_K:
         message = f"`k` must be from 1 to {MAX_K}."
         raise BadRequest(message, field="k")
-    after = decode_cursor(cursor, parts=2) if cursor is not None else None
+    after = decode_cursor(cursor, key_bytes=_ID_BYTES) if cursor is not None else None
     with engine.index.reading() as reading:
         context = open_scope(engine, reading, caller, scope)
-        found = read_page(
-            reading, context, filters, after=(after[0], after[1]) if after else None, limit=k + 1
-        )
+        found = read_page(reading, context, filters, after=after, limit=k + 1)
         page = found[:k]
         titles = find_titles(reading, context, [stored.rid for stored in page], length=TITLE_LENGTH)
     more = len(found) > k
     return EpisodePage(
         episodes=tuple(_summary(stored, titles.get(stored.rid, "")) for stored in page),
-        next_cursor=encode_cursor(page[-1].occurred_at, page[-1].rid) if more else None,
+        next_cursor=_cursor_after(page[-1]) if more else None,
     )
+
+
+def _cursor_after(stored: StoredEpisode) -> str:
+    """Return the cursor of the page after an episode: where it stands in time, and its id.
+
+    A place in the ledger would tell how much others have written.
+    """
+    return encode_cursor(stored.occurred_at, bytes.fromhex(stored.episode_id))
 
 
 def _submit(

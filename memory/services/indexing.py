@@ -3,25 +3,31 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import psycopg
+
 from accounts.domain.caller import Caller
 from accounts.domain.roles import Action, allows
 from accounts.domain.scope import Scope
 from memory.domain.analyzer import FINGERPRINT
+from memory.domain.read_context import ReadContext
 from memory.engine import Engine
 from memory.landing.rebuild import RebuildReport, rebuild_index
 from memory.landing.verify import VerifyReport, verify_index
-from memory.search.commits import commit_at_head
-from memory.search.heads import live_head
+from memory.search.commits import commit_at_head, read_log
+from memory.search.heads import Head, live_head
 from memory.search.upkeep import TAIL_LIMIT, pending_passages, tail_length
 from memory.services.access import open_scope
+
+_NO_SCOPE = 0
+"""The number of no scope: theirs begin at 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexCounts:
-    """What only administrators and services are shown.
+    """What only administrators and services are shown: of the whole server, or of a scope.
 
     Args:
-        applied: the commit the index has reached; None before the first.
+        applied: the newest commit that the index has; None before the first.
         pending: passages that the mover has not flushed into the text index yet.
         tail: vectors that are searched exactly, not yet under HNSW.
         tail_long: whether the tail is long enough that loads slow down.
@@ -47,23 +53,38 @@ class IndexStatus:
 def status(engine: Engine, caller: Caller, scope: Scope) -> IndexStatus:
     """Tell where the index stands.
 
+    A caller that is bound to an org is shown the counts of its scope alone, since those of the
+    whole server tell how much others write.
+
     Raises:
         IndexBehind: there is no index; it has to be rebuilt.
     """
     with engine.index.reading() as cursor:
-        open_scope(engine, cursor, caller, scope)
+        context = open_scope(engine, cursor, caller, scope)
         head = live_head(cursor)
         counts = None
         if allows(caller.role, Action.INDEX_STATUS_COUNTS):
-            tail = tail_length(cursor, head)
-            counts = IndexCounts(
-                applied=commit_at_head(cursor, head),
-                pending=pending_passages(cursor, head),
-                tail=tail,
-                tail_long=tail > TAIL_LIMIT,
-                analyzer_current=head.analyzer == FINGERPRINT,
-            )
+            bound = caller.org is not None
+            counts = _counts(cursor, head, context if bound else None)
     return IndexStatus(ready=True, generation=head.generation, counts=counts)
+
+
+def _counts(cursor: psycopg.Cursor, head: Head, context: ReadContext | None) -> IndexCounts:
+    """Return the counts of the scope that is read, or those of the whole server."""
+    if context is None:
+        applied, scope_id = commit_at_head(cursor, head), None
+    else:
+        newest = read_log(cursor, context, limit=1)
+        applied = newest[0].commit_id if newest else None
+        scope_id = context.scope_id or _NO_SCOPE
+    tail = tail_length(cursor, head, scope_id=scope_id)
+    return IndexCounts(
+        applied=applied,
+        pending=pending_passages(cursor, head, scope_id=scope_id),
+        tail=tail,
+        tail_long=tail > TAIL_LIMIT,
+        analyzer_current=head.analyzer == FINGERPRINT,
+    )
 
 
 def rebuild(engine: Engine, *, progress: Callable[[int, int], None] | None = None) -> RebuildReport:

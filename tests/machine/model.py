@@ -120,9 +120,9 @@ class Model:
         return sorted(held, key=lambda one: one.place, reverse=True)
 
     def listed(self, who: Who, *, newest_first: bool) -> list[str]:
-        """Return ids in order of when it occurred, then of landing."""
+        """Return ids in order of when it occurred, then of the ids themselves."""
         shown = self.visible(who)
-        shown.sort(key=lambda one: (one.draft.occurred_at, one.place), reverse=newest_first)
+        shown.sort(key=lambda one: (one.draft.occurred_at, one.draft.id), reverse=newest_first)
         return [one.draft.id for one in shown]
 
     def search(self, who: Who, text: str, *, k: int) -> list[Hit]:
