@@ -141,8 +141,8 @@ class Landing:
     def _write(self, connection: psycopg.Connection, prepared: Prepared) -> _Landed:
         with connection.cursor(binary=True) as cursor:
             head = live_head(cursor)
-            if head.generation != self._acl.generation:
-                self._acl = AclNumbers(head.generation)
+            if not self._acl.belong_to(generation=head.generation, made=head.made):
+                self._acl = AclNumbers(head.generation, made=head.made)
             encoded, standings = prepared.encoded, prepared.standings
             if (head.generation, head.seq) != (prepared.head.generation, prepared.head.seq):
                 plan, standings = _plan(cursor, head, prepared.writes)

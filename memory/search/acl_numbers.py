@@ -21,13 +21,18 @@ _LIMIT: Final = 200_000
 class AclNumbers:
     """The ACL numbers of one generation, as one writer knows them."""
 
-    def __init__(self, generation: int) -> None:
+    def __init__(self, generation: int, *, made: int = 0) -> None:
         self.generation = generation
+        self._made = made
         self.next_number = 1
         self._numbers: dict[Acl, int] = {}
         self._used: set[tuple[int, int]] = set()
         self._new: dict[Acl, int] = {}
         self._newly_used: dict[tuple[int, int], None] = {}
+
+    def belong_to(self, *, generation: int, made: int) -> bool:
+        """Say whether they are this making's of a generation; others' would grant other sights."""
+        return (self.generation, self._made) == (generation, made)
 
     def learn(self, cursor: psycopg.Cursor, acls: Iterable[Acl], *, next_number: int) -> None:
         """Look up ACLs before they are numbered; `next_number` is the head's."""

@@ -34,9 +34,10 @@ def open_generation(connection: psycopg.Connection) -> Head:
         row = cursor.execute(
             f"INSERT INTO {ddl.SCHEMA}.ledger_head"
             " (generation, state, seq, chain_hash, committed_at, analyzer)"
-            f" SELECT coalesce(max(generation), 0) + 1, 'building', 0, %s, 0, %s"
-            f" FROM {ddl.SCHEMA}.ledger_head RETURNING generation",
-            (GENESIS, FINGERPRINT),
+            f" SELECT coalesce(max(generation), 0) + 1, 'building', 0, %s, 0, %s FROM ("
+            f"  SELECT generation FROM {ddl.SCHEMA}.ledger_head"
+            "   UNION ALL SELECT unnest(%s::int[])) AS known RETURNING generation",
+            (GENESIS, FINGERPRINT, list(_with_partitions(cursor))),
         ).fetchone()
         assert row is not None  # noqa: S101 -- INSERT ... RETURNING without a row is impossible
         ddl.create_partitions(connection, row[0])
@@ -77,8 +78,17 @@ def retired_generations(cursor: psycopg.Cursor, *, before: Micros) -> Sequence[i
 
 
 def building_generations(cursor: psycopg.Cursor) -> Sequence[int]:
-    """Return the generations some rebuild began and did not end."""
+    """Return the generations some rebuild began and did not end, or whose head is lost."""
+    rows = cursor.execute(f"SELECT generation, state FROM {ddl.SCHEMA}.ledger_head").fetchall()
+    headless = _with_partitions(cursor) - {generation for generation, _ in rows}
+    return [generation for generation, state in rows if state == "building"] + sorted(headless)
+
+
+def _with_partitions(cursor: psycopg.Cursor) -> frozenset[int]:
+    """Return the generations that have tables, whatever their heads say."""
     rows = cursor.execute(
-        f"SELECT generation FROM {ddl.SCHEMA}.ledger_head WHERE state = 'building'"
+        "SELECT DISTINCT substring(relname FROM '_g([0-9]+)$')::int FROM pg_class"
+        " WHERE relnamespace = %s::regnamespace AND relkind = 'r' AND relname ~ '_g[0-9]+$'",
+        (ddl.SCHEMA,),
     ).fetchall()
-    return [row[0] for row in rows]
+    return frozenset(row[0] for row in rows)
