@@ -43,7 +43,7 @@ STATUSES: Final[Mapping[ErrorKind, int]] = MappingProxyType(
 RETRY_SECS: Final = 5
 """What `Retry-After` says: a landing takes milliseconds, a restart of Postgres seconds."""
 
-_EXTRA_HEADERS: Final[Mapping[int, Mapping[str, str]]] = MappingProxyType(
+EXTRA_HEADERS: Final[Mapping[int, Mapping[str, str]]] = MappingProxyType(
     {
         401: {"WWW-Authenticate": 'Bearer realm="ampup-memory"'},
         429: {"Retry-After": str(RETRY_SECS)},
@@ -199,7 +199,7 @@ def _headers(request: HttpRequest, status: int) -> dict[str, str]:
     return {
         "x-request-id": request_id(request),
         "Cache-Control": "no-store",
-        **_EXTRA_HEADERS.get(status, {}),
+        **EXTRA_HEADERS.get(status, {}),
     }
 
 

@@ -13,10 +13,17 @@ from time import perf_counter
 from typing import Any, Final, TypeAlias
 
 from django.conf import settings
+from django.db import Error
 from django.http.request import split_domain_port, validate_host
 
+from accounts.api.auth import bearer_token
+from accounts.services.authenticate import authenticate
+from accounts.wiring import door
+from ampup_site.http_errors import EXTRA_HEADERS, STATUSES, refusal_of
 from ampup_site.kernel.clock import SystemClock
+from ampup_site.kernel.errors import AmpUpError
 from ampup_site.kernel.ids import REQUEST, UlidSource
+from ampup_site.kernel.threads import pool
 
 logger = logging.getLogger(__name__)
 
@@ -30,6 +37,9 @@ _HEADER: Final = b"x-request-id"
 _NO_STORE: Final = (b"cache-control", b"no-store")
 """On every answer: each is one caller's, and of one moment."""
 
+_LONG_BYTES: Final = 64 * 2**10
+"""Bytes that may be read before it is known who sends them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
@@ -38,6 +48,7 @@ class Refusal:
     status: int
     code: str
     message: str
+    field: str | None = None
 
 
 class _TooLong(Exception):
@@ -68,6 +79,8 @@ class Surrounded:
             await send(event)
 
         refusal = refuse_host(scope) or refuse_length(scope)
+        if refusal is None and is_long(scope):
+            refusal = await pool().run(refuse_stranger, header(scope, b"authorization"))
         try:
             if refusal is None:
                 await self._application(scope, counted(receive), noting)
@@ -116,6 +129,27 @@ def refuse_length(scope: Event) -> Refusal | None:
     return None if fits else too_long()
 
 
+def is_long(scope: Event) -> bool:
+    """Tell whether a body is long, or does not say how long it is."""
+    if header(scope, b"transfer-encoding") is not None:
+        return True
+    return int((header(scope, b"content-length") or b"0")[:20]) > _LONG_BYTES
+
+
+def refuse_stranger(authorization: bytes | None) -> Refusal | None:
+    """Refuse who has no key before a long body of theirs is read; short ones are read first."""
+    entrance = door()
+    try:
+        token = None if authorization is None else authorization.decode("latin-1")
+        authenticate(bearer_token(token), clock=entrance.clock, local=entrance.local)
+    except (AmpUpError, Error) as error:
+        refusal = refusal_of(error)
+        if refusal is None:
+            raise
+        return Refusal(STATUSES[refusal.kind], refusal.code, refusal.message, refusal.field)
+    return None
+
+
 def too_long() -> Refusal:
     """Return the refusal of a body over the limit."""
     limit = settings.AMPUP_MAX_BODY_BYTES
@@ -140,8 +174,13 @@ def counted(receive: Receive) -> Receive:
 
 async def answer(refusal: Refusal, send: Send) -> None:
     """Send a refusal in the envelope of every error."""
-    body = json.dumps({"error": {"code": refusal.code, "message": refusal.message}}).encode()
+    error = {"code": refusal.code, "message": refusal.message}
+    if refusal.field is not None:
+        error["field"] = refusal.field
+    body = json.dumps({"error": error}).encode()
+    extra = EXTRA_HEADERS.get(refusal.status, {})
     headers = [
+        *((name.lower().encode(), value.encode()) for name, value in extra.items()),
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),
         (b"connection", b"close"),

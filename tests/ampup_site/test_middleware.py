@@ -30,6 +30,7 @@ def ask(pieces: list[bytes], **headers: str) -> tuple[int, bytes | None, bytes]:
     sent: list[Any] = []
 
     async def receive() -> Event:
+        del pieces[:1]
         return events.pop(0)
 
     async def send(event: Event) -> None:
@@ -70,6 +71,20 @@ def test_a_long_body_is_refused_before_it_is_whole(*, said: bool, settings: Sett
     assert status == 413
     assert b'"too_large"' in body
     assert ask([b"12345", b"12345"])[0] == 200
+
+
+@pytest.mark.parametrize("how", [{"content_length": "70000"}, {"transfer_encoding": "chunked"}])
+def test_a_long_body_of_nobody_is_not_read(how: dict[str, str], settings: Settings) -> None:
+    """Regression: without a key only the head is read (case 20)."""
+    settings.AMPUP_LOCAL = False
+    for authorization in ({}, {"authorization": "Basic x"}, {"authorization": "Bearer msk_x"}):
+        unread = [b"never"]
+        status, _, body = ask(unread, **how, **authorization)
+        assert status == 401
+        assert b'"unauthenticated"' in body
+        assert unread == [b"never"]
+    settings.AMPUP_LOCAL = True
+    assert ask([b"all"], **how)[0] == 200
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "[::1", "a b"])
