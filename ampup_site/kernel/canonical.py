@@ -1,9 +1,10 @@
 """Canonical JSON and its SHA-256: the bytes that hashes are taken over."""
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
+
+import orjson
 
 Canonical: TypeAlias = "None | bool | int | str | Sequence[Canonical] | Mapping[str, Canonical]"
 
@@ -15,9 +16,7 @@ def canonical_json(value: Canonical) -> bytes:
 
     Source: specification, section 8.
     """
-    return json.dumps(
-        value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False
-    ).encode()
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
 def sha256_hex(content: bytes) -> str:

@@ -4,10 +4,21 @@ Source: specification, section 8; its vector is a test.
 """
 
 from collections.abc import Iterable
+from operator import attrgetter
 from typing import Final
 
 from ampup_site.kernel.canonical import Canonical, canonical_json, sha256_hex
-from memory.domain.records import Evidence, LedgerRecord, ScopeRecord
+from memory.domain.records import (
+    AclChangeRecord,
+    BodyRecord,
+    EpisodeRecord,
+    Evidence,
+    FactRecord,
+    LedgerRecord,
+    SchemaRecord,
+    ScopeRecord,
+    TombstoneRecord,
+)
 
 GENESIS: Final = "0" * 64
 """What the first row names as the hash before it."""
@@ -57,12 +68,29 @@ def chain_fault(before: LedgerRecord | None, row: LedgerRecord) -> str | None:
     return None
 
 
+_KINDS: Final = (
+    EpisodeRecord,
+    BodyRecord,
+    FactRecord,
+    TombstoneRecord,
+    SchemaRecord,
+    AclChangeRecord,
+)
+_FIELDS: Final = {kind: tuple(kind.__dataclass_fields__) for kind in _KINDS}
+_VALUES: Final = {kind: attrgetter(*names) for kind, names in _FIELDS.items()}
+"""What reads all fields of a record at once: every row that lands is hashed."""
+
+
 def _record_hash(record: ScopeRecord) -> str:
-    names = record.__dataclass_fields__
-    return sha256_hex(canonical_json({name: _canonical(getattr(record, name)) for name in names}))
+    kind = type(record)
+    values = _VALUES[kind](record)
+    if isinstance(record, FactRecord):
+        values = tuple(map(_canonical, values))
+    return sha256_hex(canonical_json(dict(zip(_FIELDS[kind], values, strict=True))))
 
 
 def _canonical(value: object) -> Canonical:
+    """Write a fact's numbers and cites as JSON has them; all else is JSON already."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):

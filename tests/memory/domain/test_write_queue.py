@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from ampup_site.kernel.clock import Micros
 from memory.domain.change import RemoveEpisode, Write
+from memory.domain.errors import StorageUnavailable
 from memory.domain.ids import CommitId, EpisodeId
 from memory.domain.lineage import MAIN
 from memory.landing.write_queue import Waiting, WriteQueue
@@ -99,7 +100,7 @@ def test_a_closed_queue_gives_back_what_waits_and_takes_no_more() -> None:
     assert [held.write.commit_id for held in queue.close()] == ["left"]
     assert len(queue) == 0
     assert not queue.wait()
-    with pytest.raises(RuntimeError):
+    with pytest.raises(StorageUnavailable):
         queue.put(waiting("a"))
 
 
