@@ -29,8 +29,12 @@ from memory.search.vectors import copy_vectors
 from memory.tables import reading
 from memory.tables.warehouse import Warehouse
 
-_SMALL_GAP: Final = 200
-"""Commits that may be applied while the landing lock is held."""
+_SMALL_GAP: Final = 8
+"""Commits that may be applied while the landing lock is held: some milliseconds each."""
+
+_ROUNDS: Final = 40
+"""How often a gap is closed before the lock: each time fewer have landed meanwhile, unless
+writers outrun us, and then they have to wait for once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +135,10 @@ def _flip(
     head: Head,
     clock: Clock,
 ) -> Head:
-    while (target := Seq(warehouse.ledger_seq())) - head.seq > _SMALL_GAP:
+    for _ in range(_ROUNDS):
+        target = Seq(warehouse.ledger_seq())
+        if target - head.seq <= _SMALL_GAP:
+            break
         head = apply_range(connection, warehouse, types, head, to_seq=target)
     connection.execute("SET synchronous_commit = on")
     with connection.cursor() as cursor:
