@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 
 from memory.domain.change import Outcome, Write
+from memory.domain.errors import StorageUnavailable
 
 
 @dataclass(slots=True)
@@ -37,11 +38,15 @@ class WriteQueue:
         self._closed = False
 
     def put(self, waiting: Waiting) -> None:
-        """Add a write at the end of its scope's line."""
+        """Add a write at the end of its scope's line.
+
+        Raises:
+            StorageUnavailable: the queue is closed: the server stops, or its committer died.
+        """
         with self._condition:
             if self._closed:
-                message = "the committer has stopped"
-                raise RuntimeError(message)
+                message = "The server is stopping and takes no more writes; send it again."
+                raise StorageUnavailable(message)
             self._scopes.setdefault(waiting.write.namespace, deque()).append(waiting)
             self._length += 1
             self._condition.notify()

@@ -9,7 +9,7 @@ from typing import Final
 from ampup_site.kernel.errors import AmpUpError, ErrorKind
 from ampup_site.kernel.ids import COMMIT
 from memory.domain.change import AddEpisodes, Landed, PreparedEpisode, Write
-from memory.domain.errors import LandingFailed, StorageUnavailable
+from memory.domain.errors import LandingFailed
 from memory.domain.ids import CommitId
 from memory.domain.job import RefusedItem
 from memory.domain.lineage import MAIN
@@ -125,11 +125,7 @@ class ChunkWriter:
             change=AddEpisodes(tuple(episodes)),
             job_id=self._job,
         )
-        try:
-            return Pending(self._engine.committer.submit(write), _itself)
-        except RuntimeError as error:  # the committer was closed while this load ran
-            message = "The server is stopping; the load goes on when it is back."
-            raise StorageUnavailable(message) from error
+        return Pending(self._engine.committer.submit(write), _itself)
 
     def send_chunk(self, chunk: PreparedChunk) -> list[_Part]:
         """Queue a chunk: one commit, or more where its passages are too many for one."""

@@ -5,7 +5,13 @@ import pytest
 from accounts.domain.caller import Caller
 from accounts.domain.scope import Scope
 from ampup_site.kernel.errors import AmpUpError, NotFound
-from memory.domain.errors import AclChanged, AclRequired, ReservedSource, UnclaimedSource
+from memory.domain.errors import (
+    AclChanged,
+    AclRequired,
+    ReservedSource,
+    StorageUnavailable,
+    UnclaimedSource,
+)
 from memory.engine import Engine
 from memory.search.episodes import EpisodeFilters
 from memory.services.episodes import (
@@ -53,6 +59,16 @@ def test_the_same_note_again_changes_nothing_and_names_the_first_commit(
     assert (again.episode_id, again.commit) == (first.episode_id, first.commit)
     assert not again.created
     assert engine.warehouse.ledger_seq() == 1
+
+
+def test_a_write_to_a_server_that_stops_is_refused_as_unavailable(
+    engine: Engine, owner: Caller, org: Scope
+) -> None:
+    """Regression: it met a bare RuntimeError, which every edge answered as a fault of its own."""
+    engine.committer.close()
+
+    with pytest.raises(StorageUnavailable):
+        remember(engine, owner, org, note())
 
 
 def test_forget_remember_forget_each_take_effect(engine: Engine, owner: Caller, org: Scope) -> None:
