@@ -191,6 +191,30 @@ def test_counts_of_the_index_stop_at_the_callers_org(
     assert call.send(admin, Ask()).json()["applied"] != before.json()["applied"]
 
 
+def test_a_caller_is_told_of_no_scope_that_it_cannot_use(world: World) -> None:
+    """Ours: who asks who it is names its own scopes, whatever it asks from."""
+    call = next(call for call in calls() if call.name == "GET /whoami")
+    team = world.who("team reader")
+    for query in ("", "?team=ops", "?team=nowhere"):
+        answer = call.send(team, Ask(), query=query).json()
+        assert answer.get("scopes") in ([team.home], None)
+
+
+def test_one_callers_idempotency_key_is_not_anothers(world: World) -> None:
+    """Documented: a kept answer belongs to the key that asked for it, in the scope it named."""
+    call = next(call for call in calls() if call.name == "POST /remember")
+    ask = Ask(body={"source": "acme", "body": "one text of two writers"})
+    named = {"idempotency-key": "the-same-for-both"}
+    first = call.send(world.who("service"), ask, **named).json()
+    for name in ("person", "ingest", "other org's ingest"):
+        other = call.send(world.who(name), ask, **named).json()
+        assert other["created"] is True
+        assert other["episode_id"] != first["episode_id"]
+        assert other["commit"] != first["commit"]
+    assert call.send(world.who("service"), ask, **named).json() == first
+    assert call.send(world.who("reader"), ask, **named).code == "forbidden"
+
+
 def test_a_cursor_holds_no_place_in_the_ledger(world: World) -> None:
     """Documented: `seq` is for administrators alone."""
     call = next(call for call in FOUND if call.name == "POST /query")
