@@ -74,6 +74,10 @@ class Mover:
             except (psycopg.Error, OSError, AmpUpError) as error:
                 logger.warning("the mover begins again: %s", error)
                 self._stop.wait(_IDLE_SECS)
+            except Exception:
+                # A damaged file, say: searches and other tables still need the rest of its work.
+                logger.exception("the mover failed and begins again")
+                self._stop.wait(_IDLE_SECS)
 
     def _follow(self, connection: psycopg.Connection) -> None:
         while not self._stop.is_set():
