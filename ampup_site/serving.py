@@ -155,6 +155,9 @@ def watched(look: Callable[[], None]) -> Iterator[None]:
                 look()
             except AmpUpError as error:
                 logger.warning("%s", error.message)
+            except Exception:
+                # A full disk too: the next look may succeed, and nobody else looks.
+                logger.exception("the watch failed and goes on")
 
     thread = threading.Thread(target=watch, name="watch", daemon=True)
     thread.start()
