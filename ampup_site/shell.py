@@ -4,12 +4,15 @@ A command that needs a database gets one (the named Postgres, or the embedded on
 the command runs) with its schema up to date; what can be expected to fail ends in one line.
 """
 
+import logging
 import os
 import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
 from ampup_site.kernel.errors import AmpUpError
+
+logger = logging.getLogger(__name__)
 
 _OUR_APPS: Final = ("ampup_site", "accounts", "memory")
 _WITH_DATABASE: Final = frozenset(
@@ -47,7 +50,9 @@ def run(words: Sequence[str]) -> int:
         AmpUpError: it was refused, or there is no database.
     """
     import django
+    import psycopg
     from django.core.management import CommandError, get_commands, load_command_class
+    from django.db import Error
 
     django.setup()
     if not words or words[0] in {"help", "-h", "--help"}:
@@ -71,7 +76,21 @@ def run(words: Sequence[str]) -> int:
     except CommandError as error:
         sys.stderr.write(f"error: {error}\n")
         return error.returncode
+    except (Error, psycopg.Error) as error:
+        return _failed(error, "the database refused: " + " ".join(str(error).split()))
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        where = f": {error.filename}" if error.filename else ""
+        return _failed(error, f"{error.strerror or type(error).__name__}{where}")
     return 0
+
+
+def _failed(error: Exception, said: str) -> int:
+    """Say in a line what failed; the traceback is for who logs at level DEBUG."""
+    logger.debug("the command failed", exc_info=error)
+    sys.stderr.write(f"error: {said}\n")
+    return 1
 
 
 def overview() -> str:
@@ -90,21 +109,14 @@ def overview() -> str:
 
 
 def _execute(command: Any, options: dict[str, Any], *, database: bool, migrated: bool) -> None:
-    from django.db import Error
-
     from ampup_site.database import database_for_process
 
     words = options.pop("args", ())
     if not database:
         command.execute(*words, **options)
         return
-    try:
-        with database_for_process(migrated=migrated):
-            command.execute(*words, **options)
-    except Error as error:
-        reason = " ".join(str(error).split())
-        sys.stderr.write(f"error: the database refused: {reason}\n")
-        raise SystemExit(1) from error
+    with database_for_process(migrated=migrated):
+        command.execute(*words, **options)
 
 
 if __name__ == "__main__":

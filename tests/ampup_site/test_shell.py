@@ -1,11 +1,15 @@
 """The command line: what can be expected to fail ends in one line."""
 
+import errno
 import io
 import os
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
+import psycopg
 import pytest
+from django.core.management.base import BaseCommand
 
 from ampup_site import shell
 from tests.ampup_site.processes import environment
@@ -38,6 +42,32 @@ def test_a_refused_start_is_one_line_and_no_traceback(
     assert (done.returncode, done.stdout) == (code, "")
     assert done.stderr.splitlines()[-1].removeprefix("ampup-memory org: ").startswith("error: ")
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("failure", "said"),
+    [
+        (psycopg.OperationalError("server closed\nthe connection"), "the database refused: server"),
+        (OSError(errno.ENAMETOOLONG, "File name too long", "x"), "File name too long: x"),
+    ],
+)
+def test_an_outage_under_a_command_is_one_line_and_no_traceback(
+    failure: Exception,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Regression: connections of our own raise psycopg's errors, which ended in a traceback."""
+
+    class Failing(BaseCommand):
+        def handle(self, *_args: object, **_options: object) -> None:
+            raise failure
+
+    monkeypatch.setattr("django.core.management.load_command_class", lambda *_: Failing())
+    monkeypatch.setattr("ampup_site.database.database_for_process", lambda **_: nullcontext())
+    assert shell.run(["org"]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"error: {said}")
 
 
 def test_help_of_the_whole_needs_no_database(monkeypatch: pytest.MonkeyPatch) -> None:
