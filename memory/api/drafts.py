@@ -1,18 +1,17 @@
 """From the shapes of requests to the services' drafts and filters."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from ampup_site.kernel.canonical import Canonical
 from ampup_site.kernel.clock import Micros
-from ampup_site.kernel.errors import AmpUpError, BadRequest
+from ampup_site.kernel.errors import AmpUpError
 from memory.api.shapes import EpisodeIn, FindEpisodesIn, FindPassagesIn, NoteIn, SearchIn
+from memory.domain.checks import check_meta
 from memory.domain.times import parse_time
 from memory.search.episodes import EpisodeFilters
 from memory.services.preparing import EpisodeDraft, NoteDraft
 from memory.services.search import PassageQuery
-
-_META_DEPTH: Final = 8
 
 
 def note_draft(note: NoteIn) -> NoteDraft:
@@ -97,17 +96,7 @@ def _moment(value: int | str | None, *, field: str) -> Micros | None:
 
 
 def _meta(meta: Mapping[str, Any]) -> Mapping[str, Canonical]:
-    _check_meta(meta, depth=1)
-    return cast("Mapping[str, Canonical]", meta)
-
-
-def _check_meta(value: object, *, depth: int) -> None:
-    if depth > _META_DEPTH:
-        message = f"`meta` must not be nested more than {_META_DEPTH} deep."
-        raise BadRequest(message, field="meta")
-    if isinstance(value, float):
-        message = "`meta` must hold no fractions, whose digits differ by program; give a text."
-        raise BadRequest(message, field="meta")
-    if isinstance(value, Mapping | list):
-        for item in value.values() if isinstance(value, Mapping) else value:
-            _check_meta(item, depth=depth + 1)
+    """Return `meta` checked: what is refused here never becomes a background load."""
+    checked = cast("Mapping[str, Canonical]", meta)
+    check_meta(checked)
+    return checked

@@ -1,21 +1,27 @@
 """What an episode's fields may hold: each check names the field and says what would do."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
+from ampup_site.kernel.canonical import Canonical, canonical_json
 from ampup_site.kernel.errors import BadRequest, TooLarge
 from memory.domain.limits import (
     MAX_ABOUT,
     MAX_BODY_BYTES,
     MAX_DOCUMENT_CHARS,
     MAX_META_BYTES,
+    MAX_META_DEPTH,
     MAX_SOURCE_CHARS,
     MAX_TAGS,
 )
 
 _TAG: Final = re.compile(r"[a-z0-9_-]{1,40}\Z")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_UNSTORABLE: Final = re.compile(r"[\x00\ud800-\udfff]")
+_WHOLE_LIMIT: Final = 2**63
+"""JSON readers turn larger numbers into fractions."""
+
 _BLANK: Final = re.compile(r"[\s\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff\u00ad]*\Z")
 _ABOUT_CHARS: Final = 200
 
@@ -91,17 +97,48 @@ def check_tags(tags: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tags))
 
 
-def check_meta(meta: str | None) -> str | None:
-    """Return the canonical JSON of `meta` if it is short enough."""
+def check_meta(meta: Mapping[str, Canonical] | None) -> str | None:
+    """Return `meta` as canonical JSON.
+
+    Raises:
+        BadRequest: it is too long or nested too deeply, or holds what a reader would not get
+            back as it was given: fractions, numbers beyond 64 bits, control characters.
+    """
     if meta is None:
         return None
-    if len(meta.encode(errors="surrogatepass")) > MAX_META_BYTES:
-        message = f"`meta` is over {MAX_META_BYTES} bytes of JSON."
-        raise BadRequest(message, field="meta")
-    if "\\u0000" in meta or _CONTROL.search(meta):
-        message = "`meta` must not hold control characters."
-        raise BadRequest(message, field="meta")
-    return meta
+    _check_meta_value(meta, depth=1)
+    text = canonical_json(meta).decode()
+    if len(text.encode()) > MAX_META_BYTES:
+        raise _bad_meta(f"is over {MAX_META_BYTES} bytes of JSON; a text belongs into the body")
+    if _CONTROL.search(text):
+        raise _bad_meta("must not hold control characters")
+    return text
+
+
+def _check_meta_value(value: object, *, depth: int) -> None:
+    if depth > MAX_META_DEPTH:
+        raise _bad_meta(f"must not be nested more than {MAX_META_DEPTH} deep")
+    if isinstance(value, Mapping):
+        for item in (*value, *value.values()):
+            _check_meta_value(item, depth=depth + 1)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            _check_meta_value(item, depth=depth + 1)
+    else:
+        _check_meta_leaf(value)
+
+
+def _check_meta_leaf(value: object) -> None:
+    if isinstance(value, float):
+        raise _bad_meta("must hold no fractions, whose digits differ by program; give a text")
+    if isinstance(value, int) and abs(value) >= _WHOLE_LIMIT:
+        raise _bad_meta("must hold no whole numbers beyond 64 bits; give a text")
+    if isinstance(value, str) and _UNSTORABLE.search(value):
+        raise _bad_meta("must not hold U+0000 or half a surrogate pair")
+
+
+def _bad_meta(fault: str) -> BadRequest:
+    return BadRequest(f"`meta` {fault}.", field="meta")
 
 
 def _check_line(text: str, *, field: str, limit: int) -> str:

@@ -14,6 +14,7 @@ MAX_DOCUMENT_CHARS: Final = 512
 
 MAX_ABOUT: Final = 64
 MAX_TAGS: Final = 32
+MAX_META_DEPTH: Final = 8
 MAX_META_BYTES: Final = 16_384
 """Ours: meta is for labels, a text belongs into the body."""
 

@@ -7,6 +7,7 @@ import orjson
 
 from ampup_site.kernel.canonical import Canonical
 from ampup_site.kernel.errors import AmpUpError, BadRequest
+from memory.domain.checks import check_meta
 from memory.domain.limits import MAX_BODY_BYTES
 from memory.domain.times import parse_time
 from memory.loaders.item import Loaded, LoadItem, Refusal
@@ -108,15 +109,6 @@ def _mapping(value: object, name: str) -> Mapping[str, Canonical]:
     if not isinstance(value, dict):
         message = f"`{name}` must be an object."
         raise BadRequest(message, field=name)
-    if _holds_float(value):
-        message = f"`{name}` must not hold numbers with a fraction; write them as texts."
-        raise BadRequest(message, field=name)
-    return cast("Mapping[str, Canonical]", value)
-
-
-def _holds_float(value: object) -> bool:
-    if isinstance(value, dict):
-        return any(_holds_float(member) for member in value.values())
-    if isinstance(value, list):
-        return any(_holds_float(member) for member in value)
-    return isinstance(value, float)
+    meta = cast("Mapping[str, Canonical]", value)
+    check_meta(meta)
+    return meta

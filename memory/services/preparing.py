@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from accounts.domain.caller import Caller
 from accounts.domain.errors import NoPerson
 from accounts.domain.scope import Scope, ScopeKind
-from ampup_site.kernel.canonical import Canonical, canonical_json
+from ampup_site.kernel.canonical import Canonical
 from ampup_site.kernel.clock import Micros
 from ampup_site.kernel.errors import AmpUpError, BadRequest, Forbidden, TooLarge
 from memory.domain.acl import Acl, parse_acl
@@ -174,7 +174,7 @@ def _prepare(
         acl=acl,
         about=check_about(draft.about),
         tags=check_tags(draft.tags),
-        meta=check_meta(None if draft.meta is None else canonical_json(draft.meta).decode()),
+        meta=check_meta(draft.meta),
         passages=index_body(draft.body, kind.unit),
     )
 

@@ -2,8 +2,9 @@
 
 import pytest
 
-from ampup_site.kernel.errors import AmpUpError, TooLarge
-from memory.domain.checks import check_body, check_source, check_tags
+from ampup_site.kernel.canonical import Canonical
+from ampup_site.kernel.errors import AmpUpError, BadRequest, TooLarge
+from memory.domain.checks import check_body, check_meta, check_source, check_tags
 from memory.domain.limits import MAX_BODY_BYTES, MAX_SOURCE_CHARS
 
 
@@ -53,3 +54,20 @@ def test_a_tag_is_a_short_lower_case_word(tag: str) -> None:
     with pytest.raises(AmpUpError) as refused:
         check_tags(["fine", tag])
     assert refused.value.field == "tags"
+
+
+def test_meta_is_kept_as_canonical_json() -> None:
+    """Ours: keys in order, no blanks, so that the same meta has the same bytes."""
+    assert check_meta({"b": [1, None, True], "a": "é\n"}) == '{"a":"é\\n","b":[1,null,true]}'
+    assert check_meta(None) is None
+
+
+@pytest.mark.parametrize(
+    "value",
+    [2**63, -(2**80), "\ud800", "a\x00", "x" * 20_000, [[[[[[[[1]]]]]]]], {"\x00": 1}, "\x85"],
+)
+def test_meta_that_would_not_come_back_as_given_is_refused(value: Canonical) -> None:
+    """Regression: a number beyond 64 bits came back as a fraction, and failed inside the server."""
+    with pytest.raises(BadRequest) as refused:
+        check_meta({"a": value})
+    assert refused.value.field == "meta"

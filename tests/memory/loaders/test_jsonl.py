@@ -63,6 +63,7 @@ def test_a_line_is_an_episode_with_its_fields() -> None:
         ('{"source": "s", "body": "b", "acl": "*"}', "acl"),
         ('{"source": "s", "body": "b", "tags": [1]}', "tags"),
         ('{"source": "s", "body": "b", "meta": {"a": [1.5]}}', "meta"),
+        ('{"source": "s", "body": "b", "meta": ' + '{"a":' * 900 + "1" + "}" * 901, "meta"),
     ],
 )
 def test_a_line_that_is_no_episode_is_refused_alone(line: str, field: str | None) -> None:
