@@ -12,8 +12,8 @@ from memory.domain.passages import cut_passages
 from memory.domain.ranking import bm25
 from memory.domain.units import UnitKind, split_units
 
-ADMINS = frozenset({"local", "admin"})
-AMENDERS = frozenset({"local", "admin", "service"})
+ADMINS = ("local", "admin")
+AMENDERS = (*ADMINS, "service")
 
 
 class Refused(Exception):
@@ -28,10 +28,13 @@ class Who:
     role: str
     entries: frozenset[str] | None
 
+    def may_read(self, acl: Acl) -> bool:
+        return self.entries is None or matches(acl, self.entries)
+
 
 @dataclass(frozen=True)
 class Draft:
-    """An episode to be written, its source signed already."""
+    """An episode to be written."""
 
     source: str
     body: str
@@ -73,12 +76,9 @@ class Model:
 
     def add(self, who: Who, drafts: Sequence[Draft]) -> list[bool]:
         """Return for each whether it became live; those of one commit stand in order of id."""
-        created, fresh = [], dict[str, Draft]()
-        for draft in drafts:
-            held = self.episodes.get(draft.id)
-            created.append(not (held and held.live) and draft.id not in fresh)
-            if created[-1]:
-                fresh[draft.id] = draft
+        live = {identity for identity, held in self.episodes.items() if held.live}
+        fresh = {draft.id: draft for draft in reversed(drafts) if draft.id not in live}
+        created = [fresh.get(draft.id) is draft for draft in drafts]
         self.commits += bool(fresh)
         for place, (identity, draft) in enumerate(sorted(fresh.items())):
             acl = self.episodes[identity].acl if identity in self.episodes else draft.acl
@@ -89,7 +89,7 @@ class Model:
     def forget(self, who: Who, identity: str) -> None:
         """Make it gone; only its author and administrators may, and may again."""
         held = self.episodes.get(identity)
-        if held is None or not self._may_read(who, held):
+        if held is None or not who.may_read(held.acl):
             raise Refused("not_found")
         if held.author != who.author and who.role not in ADMINS:
             raise Refused("forbidden" if held.live else "not_found")
@@ -110,13 +110,13 @@ class Model:
     def read(self, who: Who, identity: str) -> Episode:
         """Return it; what is gone or hidden was never there."""
         held = self.episodes.get(identity)
-        if held is None or not held.live or not self._may_read(who, held):
+        if held is None or not held.live or not who.may_read(held.acl):
             raise Refused("not_found")
         return held
 
     def visible(self, who: Who) -> list[Episode]:
         """Return what the caller may read, newest landed first."""
-        held = (one for one in self.episodes.values() if one.live and self._may_read(who, one))
+        held = [one for one in self.episodes.values() if one.live and who.may_read(one.acl)]
         return sorted(held, key=lambda one: one.place, reverse=True)
 
     def listed(self, who: Who, *, newest_first: bool) -> list[str]:
@@ -130,18 +130,17 @@ class Model:
         passages = [(one, *cut) for one in self.visible(who) for cut in _cut(one.draft.body)]
         terms = query_terms(text)
         lexemes = [analyze(words) for _, _, words in passages]
-        counts = np.array([[[held.terms.get(term, 0) for term in terms]] for held in lexemes])
-        if not passages or not terms or not counts.any():
+        counts = np.array([[[held.terms.get(term, 0.0) for term in terms]] for held in lexemes])
+        if not counts.any():
             return []
         scores = bm25(
-            counts.astype(float),
+            counts,
             np.array([[float(held.length)] for held in lexemes]),
             passages=len(passages),
-            mean_lengths=(sum(held.length for held in lexemes) / len(lexemes),),
+            mean_lengths=(sum(held.length for held in lexemes) / len(passages),),
             document_frequencies=[int(n) for n in (counts[:, 0, :] > 0).sum(axis=0)],
         )
         best = max(scores)
-        # Passages are in order of landing, newest first, and sorting keeps that among equals.
         ranked = sorted(zip(scores, passages, strict=True), key=lambda pair: -round(pair[0], 9))
         return [
             Hit(one.draft.id, label, words, round(score / best, 6))
@@ -149,14 +148,10 @@ class Model:
             if score > 0
         ]
 
-    def _may_read(self, who: Who, held: Episode) -> bool:
-        return who.entries is None or matches(held.acl, who.entries)
-
 
 def _cut(body: str) -> list[tuple[str, str]]:
     """Return label and text of a document's passages."""
-    cut = cut_passages(body, split_units(body, UnitKind.PARAGRAPH))
     return [
         (f"p{one.first_unit}" + f"-p{one.last_unit}" * (one.last_unit > one.first_unit), one.text)
-        for one in cut
+        for one in cut_passages(body, split_units(body, UnitKind.PARAGRAPH))
     ]

@@ -71,6 +71,10 @@ class RestSurface:
         assert shown == list(dict.fromkeys(hit["episode_id"] for hit in answer["passages"]))
         return hits(answer["passages"])
 
+    def told(self, text: str, *, k: int) -> str:
+        asked = {"query": text, "k": k, "format": "text"}
+        return str(self._call("POST", "/search", asked)["text"])
+
     def listed(self, *, k: int, newest_first: bool) -> list[str]:
         order, cursor = "newest" if newest_first else "oldest", None
         found: list[str] = []
@@ -124,15 +128,22 @@ class McpSurface:
     def search(self, text: str, *, k: int) -> list[Hit]:
         return hits(self._call("search_memory", {"query": text, "k": k})["passages"])
 
+    def told(self, text: str, *, k: int) -> str:
+        [content] = self._answer("search_memory", {"query": text, "k": k})["content"]
+        return str(content["text"])
+
     def _call(self, tool: str, arguments: dict[str, object]) -> dict[str, Any]:
+        values: dict[str, Any] = self._answer(tool, arguments)["structuredContent"]
+        return values
+
+    def _answer(self, tool: str, arguments: dict[str, object]) -> dict[str, Any]:
         era = "modern" if len(json.dumps(arguments)) % 2 else "legacy"
         answer = Wire(self.app, self.key).call(tool, arguments, era=era)
         if "error" in answer:  # refused before a tool was reached
             raise Refused(answer["error"]["data"]["code"])
-        values: dict[str, Any] = answer["structuredContent"]
         if answer.get("isError"):
-            raise Refused(values["error"]["code"])
-        return values
+            raise Refused(answer["structuredContent"]["error"]["code"])
+        return dict(answer)
 
 
 @dataclass(frozen=True)
@@ -159,6 +170,11 @@ class ShellSurface:
 
     def search(self, text: str, *, k: int) -> list[Hit]:
         return hits(self._call("search", text, f"-k{k}")["passages"])
+
+    def told(self, text: str, *, k: int) -> str:
+        out = io.StringIO()
+        call_command("search", text, f"-k{k}", f"--scope=org:{self.org}", stdout=out)
+        return out.getvalue().removesuffix("\n")
 
     def listed(self, *, k: int, newest_first: bool) -> list[str]:
         order, more = "newest" if newest_first else "oldest", ["--order=newest"]
