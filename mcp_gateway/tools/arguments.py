@@ -106,10 +106,19 @@ def _property(argument: Argument) -> dict[str, Any]:
 
 def _value(argument: Argument, value: object) -> Value:
     read = _READERS[argument.kind](argument, value)
+    if "\x00" in "".join(_texts_of(read)):
+        message = f"`{argument.name}` must not hold the character U+0000; take it out."
+        raise BadRequest(message, field=argument.name)
     if read is None:
         message = f"`{argument.name}` must be {_wanted(argument)}."
         raise BadRequest(message, field=argument.name)
     return read
+
+
+def _texts_of(read: Value | None) -> tuple[str, ...]:
+    if isinstance(read, str):
+        return (read,)
+    return read if isinstance(read, tuple) else ()
 
 
 def _text(argument: Argument, value: object) -> Value | None:
