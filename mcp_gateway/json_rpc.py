@@ -7,6 +7,8 @@ from typing import Any, Final, TypeAlias
 import orjson
 from mcp_types import INVALID_REQUEST, PARSE_ERROR
 
+from ampup_site.kernel.json_text import is_crowded
+
 MessageId: TypeAlias = str | int
 Params: TypeAlias = Mapping[str, Any]
 
@@ -55,6 +57,8 @@ def read_message(body: bytes, *, max_depth: int) -> Message:
         Refused: the body is no JSON, nested deeper than `max_depth`, a batch, a response, or no
             message at all; with its id where that could be read.
     """
+    if is_crowded(body):
+        raise _invalid("The message holds too many arrays and objects; send less at once.")
     try:
         value = orjson.loads(body)
     except orjson.JSONDecodeError:

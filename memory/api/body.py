@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
 from ampup_site.kernel.errors import AmpUpError, BadRequest, TooLarge, Validation
+from ampup_site.kernel.json_text import is_crowded
 
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 _SHOWN: Final = 60
@@ -52,6 +53,8 @@ def read_json(request: HttpRequest, *, limit: int) -> object:
     if request.headers.get("content-encoding", "identity").lower() != "identity":
         raise BadRequest("The body must not be compressed.", field="content-encoding")
     content = read_content(request, limit=limit)
+    if is_crowded(content):
+        raise BadRequest("The body holds too many arrays and objects; send less at once.")
     try:
         value: object = _DECODER.decode(content.decode())
     except (ValueError, RecursionError):

@@ -73,6 +73,22 @@ def test_any_arguments_are_taken_or_refused_by_field(
         assert error["field"] in {*arguments, "text"} | {name[:60] for name in arguments}
 
 
+def test_a_nul_in_an_argument_is_refused_by_its_name(local: Wire) -> None:
+    """Regression: a filter with U+0000 reached the database and failed there."""
+    for field, value in (("text", "a\x00b"), ("tags", ["a", "\x00"])):
+        result = local.call("echo", {"text": "a", field: value})
+        error = result["structuredContent"]["error"]
+        assert (error["code"], error["field"]) == ("bad_request", field)
+
+
+def test_a_message_of_very_many_arrays_is_refused_unparsed() -> None:
+    """Regression: three million of them held every caller of the process for seconds."""
+    body = json.dumps(legacy("ping")).encode()[:-1] + b',"a":[' + b"[]," * 100_000 + b"[]]}"
+    assert _refusal_of(body) is not None
+    text = {"name": "echo", "arguments": {"text": "[{" * 100_000}}
+    assert _refusal_of(json.dumps(legacy("tools/call", text)).encode()) is None
+
+
 def _sendable(headers: dict[str, str | None]) -> dict[str, str | None]:
     name = headers.get("mcp-name")
     if name is not None and not (name.isascii() and name.isprintable()):

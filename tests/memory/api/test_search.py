@@ -177,3 +177,12 @@ def test_any_text_in_any_field_is_kept_verbatim_or_refused(
         kept = local.done("GET", f"/episodes/{answer['episode_id']}")
         if field in ("body", "document"):
             assert kept[field] == text
+
+
+def test_a_body_of_very_many_arrays_is_refused_unparsed(local: Rest) -> None:
+    """Regression: parsing millions of them held every caller of the process for seconds."""
+    body = b'{"query": "a", "tags": [' + b"[]," * 100_000 + b"[]]}"
+    headers = {"content-type": "application/json"}
+    answer = local.send("POST", "/search", content=body, headers=headers)
+    assert answer.status_code == 400
+    assert answer.json()["error"]["code"] == "bad_request"
