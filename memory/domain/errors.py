@@ -77,6 +77,13 @@ class LandingFailed(AmpUpError):
     code = "landing_failed"
 
 
+class ChildDied(AmpUpError):
+    """A process that did a part of the work was killed, for want of memory perhaps."""
+
+    kind = ErrorKind.UNAVAILABLE
+    code = "child_died"
+
+
 class RebuildRunning(AmpUpError):
     """Another rebuild of the same index runs."""
 

@@ -184,13 +184,15 @@ def progress(
     run.save(update_fields=["done", "commits", "refused", "watermark", "heartbeat_at"])
 
 
-def postpone(engine: Engine, run: JobRun, error: BaseException) -> None:
+def postpone(engine: Engine, run: JobRun, error: BaseException, *, counted: bool = False) -> None:
     """Leave a run for a later attempt, saying what it waits for.
 
-    Waiting for a disk or a database is no death, so it does not count as an attempt.
+    Args:
+        counted: whether this attempt was a death; waiting for a disk or a database is none.
     """
     _note(run, error)
-    run.attempts -= 1
+    if not counted:
+        run.attempts -= 1
     run.state = JobState.QUEUED.value
     run.heartbeat_at = engine.clock.now()
     run.save(update_fields=["attempts", "state", "error", "error_code", "heartbeat_at"])

@@ -3,15 +3,11 @@
 Children import this module and nothing of Django: they take drafts and give prepared episodes.
 """
 
-import multiprocessing
-import os
-import signal
-import threading
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -27,6 +23,7 @@ from memory.domain.episode_types import EpisodeTypes
 from memory.domain.job import RefusedItem
 from memory.domain.limits import MAX_BATCH_EPISODES
 from memory.engine import Engine
+from memory.landing.children import children
 from memory.landing.committer import Committer
 from memory.search.database import IndexDatabase
 from memory.services.preparing import EpisodeDraft, prepare_episodes
@@ -40,9 +37,6 @@ _GATHERED_BYTES: Final = 768 * 2**10
 
 SOLO_CHUNKS = 6
 """Chunks prepared here before children are started, which takes as long as all of these."""
-
-_AHEAD: Final = 2
-"""Chunks prepared ahead for each child."""
 
 LoadItem: TypeAlias = tuple[str, EpisodeDraft | RefusedItem]
 """Where an item stands in what is loaded, and the item, or why it cannot be one."""
@@ -146,13 +140,13 @@ def preparing(
     engine: Engine, intent: Intent, chunks: Iterable[Chunk]
 ) -> Iterator[Iterator[PreparedChunk]]:
     """Lend the chunks in their order, prepared some ahead; children end with the block."""
-    with ExitStack() as stack:
-        yield _prepared(engine, intent, iter(chunks), stack)
+    with closing(_prepared(engine, intent, iter(chunks))) as prepared:
+        yield prepared
 
 
 def _prepared(
-    engine: Engine, intent: Intent, chunks: Iterator[Chunk], stack: ExitStack
-) -> Iterator[PreparedChunk]:
+    engine: Engine, intent: Intent, chunks: Iterator[Chunk]
+) -> Generator[PreparedChunk, None, None]:
     for _ in range(SOLO_CHUNKS):
         chunk = next(chunks, None)
         if chunk is None:
@@ -161,29 +155,9 @@ def _prepared(
     first = next(chunks, None)
     if first is None:
         return
-    workers = os.cpu_count() or 1
-    pool = stack.enter_context(_children(engine, workers))
-    running: deque[Future[PreparedChunk]] = deque([pool.submit(_in_child, intent, first)])
-    for chunk in chunks:
-        running.append(pool.submit(_in_child, intent, chunk))
-        if len(running) >= workers * _AHEAD:
-            yield running.popleft().result()
-    while running:
-        yield running.popleft().result()
-
-
-@contextmanager
-def _children(engine: Engine, workers: int) -> Iterator[ProcessPoolExecutor]:
-    pool = ProcessPoolExecutor(
-        workers,
-        mp_context=multiprocessing.get_context("forkserver"),
-        initializer=_begin_child,
-        initargs=(engine.warehouse.root, engine.index.dsn, engine.types),
-    )
-    try:
-        yield pool
-    finally:
-        pool.shutdown(cancel_futures=True)
+    given = (engine.warehouse.root, engine.index.dsn, engine.types)
+    with children(partial(_in_child, intent), begin=_begin_child, given=given) as prepare:
+        yield from prepare(chain((first,), chunks))
 
 
 _child_engine: Engine | None = None
@@ -192,22 +166,12 @@ _child_engine: Engine | None = None
 def _begin_child(root: Path, dsn: str, types: EpisodeTypes) -> None:
     """Build the stores a child prepares on: it writes blobs, and never lands anything."""
     global _child_engine
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C is its parent's to answer
-    threading.Thread(target=_die_with_parent, name="parent watch", daemon=True).start()
     clock = SystemClock()
     ids = UlidSource(clock)
     warehouse = Warehouse(root=root, dsn=dsn)
     index = IndexDatabase(dsn=dsn, lend=_lend_nothing)
     committer = Committer(warehouse=warehouse, index=index, clock=clock, ids=ids)
     _child_engine = Engine(clock, ids, warehouse, index, committer, types)
-
-
-def _die_with_parent() -> None:
-    """End this process when the one that loads was killed: nobody else would ever stop it."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 def _lend_nothing() -> AbstractContextManager[psycopg.Connection]:

@@ -1,7 +1,6 @@
 """Loads: many episodes in chunks, a commit each, resumable because repeats change nothing."""
 
 from collections.abc import Callable, Iterable
-from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 from django.db import DatabaseError
@@ -15,6 +14,7 @@ from ampup_site.kernel.errors import AmpUpError, ErrorKind, TooLarge
 from ampup_site.kernel.failpoints import reach
 from ampup_site.kernel.ids import JOB
 from memory.domain.change import PreparedEpisode
+from memory.domain.errors import ChildDied
 from memory.domain.ids import SOURCE_AND_BODY
 from memory.domain.job import (
     OPEN_STATES,
@@ -180,10 +180,10 @@ def _run(engine: Engine, lease: jobs.Lease, run: JobRun, spool: Path) -> None:
         jobs.finish(engine, run, error=PayloadGone(message))
     except AmpUpError as error:
         if error.kind is ErrorKind.UNAVAILABLE:
-            jobs.postpone(engine, run, error)
+            jobs.postpone(engine, run, error, counted=isinstance(error, ChildDied))
             return
         jobs.finish(engine, run, error=error)
-    except (OSError, DatabaseError, BrokenProcessPool) as error:
+    except (OSError, DatabaseError) as error:
         jobs.postpone(engine, run, error)
         return
     else:

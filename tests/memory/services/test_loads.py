@@ -12,6 +12,7 @@ from django.conf import settings
 from accounts.domain.caller import Caller
 from accounts.domain.scope import Scope
 from ampup_site.kernel.errors import Forbidden, TooLarge
+from memory.domain.errors import ChildDied
 from memory.domain.job import JobState, LoadIncomplete, RefusedItem
 from memory.engine import Engine
 from memory.models import JobLease, JobRun
@@ -253,6 +254,23 @@ def test_a_server_that_stops_leaves_the_load_for_the_next_one(
     assert not JobLease.objects.exists()
 
 
+def test_a_load_whose_child_was_killed_is_tried_again_and_the_death_is_counted(
+    engine: Engine, owner: Caller, org: Scope, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Regression: what kills its children by its size would have been tried for ever."""
+
+    def killed(*_args: object, **_options: object) -> None:
+        raise ChildDied("killed")
+
+    job = loads.start_load(engine, owner, org, [_draft(1)], spool=tmp_path)
+    monkeypatch.setattr(loads, "load_items", killed)
+    loads.run_load(engine, job, spool=tmp_path)
+
+    run = JobRun.objects.get(job=job)
+    assert (run.state, run.attempts, run.error) == (JobState.QUEUED.value, 1, "killed")
+    assert (tmp_path / f"{job}.jsonl").exists()
+
+
 def test_a_load_waits_while_the_tail_of_vectors_is_long(
     engine: Engine, owner: Caller, org: Scope, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -326,7 +344,7 @@ def test_a_worker_killed_half_way_is_followed_by_one_that_ends_the_load(
     )
     assert child.returncode == -signal.SIGKILL, child.stderr
     there = _sources(engine, owner, org)
-    assert len(there) in {500, 1_000, 1_500}
+    assert len(there) in {500, 1_000, 1_500, 1_600}  # the chunks in flight land or do not
     assert there == _wanted(len(there))
     half = jobs.get_job(engine, owner, org, job)
     assert half.state is JobState.RUNNING
