@@ -10,6 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from django.core.management.base import BaseCommand
+from typing_extensions import override
 
 from ampup_site import shell
 from tests.ampup_site.processes import environment
@@ -60,6 +61,7 @@ def test_an_outage_under_a_command_is_one_line_and_no_traceback(
     """Regression: connections of our own raise psycopg's errors, which ended in a traceback."""
 
     class Failing(BaseCommand):
+        @override
         def handle(self, *_args: object, **_options: object) -> None:
             raise failure
 
