@@ -10,6 +10,15 @@ _KINDS = frozenset({"user", "group", "role"})
 _MOST = 32  # specification, section 3
 
 
+def is_entry(text: str) -> bool:
+    """Tell whether `text` is an ACL entry: `*`, or `user:`, `group:`, `role:` and a name.
+
+    Source: specification, section 3.
+    """
+    kind, colon, name = text.partition(":")
+    return text == EVERYONE or (bool(colon) and kind in _KINDS and is_principal(name))
+
+
 def check_default_acl(entries: Iterable[str]) -> tuple[str, ...]:
     """Return the entries sorted and without repeats; `*` stands for all of them.
 
@@ -21,11 +30,9 @@ def check_default_acl(entries: Iterable[str]) -> tuple[str, ...]:
     if not 0 < len(unique) <= _MOST:
         message = f"default_acl must have 1 to {_MOST} entries; leave it out for none."
         raise BadRequest(message, field="default_acl")
-    for entry in unique:
-        kind, colon, name = entry.partition(":")
-        if entry != EVERYONE and not (colon and kind in _KINDS and is_principal(name)):
-            message = "default_acl takes *, user:<id>, group:<id> and role:<name> alone."
-            raise BadRequest(message, field="default_acl")
+    if not all(is_entry(entry) for entry in unique):
+        message = "default_acl takes *, user:<id>, group:<id> and role:<name> alone."
+        raise BadRequest(message, field="default_acl")
     return (EVERYONE,) if EVERYONE in unique else unique
 
 

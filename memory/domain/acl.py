@@ -1,19 +1,14 @@
 """Who may read an episode: a short flat list of entries, any one of which suffices."""
 
-import re
 from collections.abc import Iterable, Sequence
-from typing import Final, NewType
+from typing import NewType
 
+from accounts.domain.entries import EVERYONE, is_entry
 from ampup_site.kernel.errors import BadRequest
 from memory.domain.limits import MAX_ACL_ENTRIES
 
 Acl = NewType("Acl", tuple[str, ...])
 """Entries, each once, sorted; `("*",)` for everyone."""
-
-EVERYONE: Final = "*"
-_ENTRY: Final = re.compile(
-    r"(?:user|group|role):[^\s:,\x00-\x1f\ud800-\udfff][^\s,\x00-\x1f\ud800-\udfff]{0,199}\Z"
-)
 
 
 def parse_acl(entries: Sequence[str], *, field: str) -> Acl:
@@ -32,10 +27,9 @@ def parse_acl(entries: Sequence[str], *, field: str) -> Acl:
             f"`{field}` has {len(entries)} entries; the limit is {MAX_ACL_ENTRIES}: use a group."
         )
         raise BadRequest(message, field=field)
-    for entry in entries:
-        if entry != EVERYONE and not _ENTRY.match(entry):
-            message = f"`{field}` entries are `*`, `user:<id>`, `group:<id>` or `role:<name>`."
-            raise BadRequest(message, field=field)
+    if not all(is_entry(entry) for entry in entries):
+        message = f"`{field}` entries are `*`, `user:<id>`, `group:<id>` or `role:<name>`."
+        raise BadRequest(message, field=field)
     if EVERYONE in entries:
         return Acl((EVERYONE,))
     return Acl(tuple(sorted(set(entries))))

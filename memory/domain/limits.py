@@ -19,7 +19,6 @@ MAX_META_BYTES: Final = 16_384
 """Ours: meta is for labels, a text belongs into the body."""
 
 MAX_ACL_ENTRIES: Final = 32
-MAX_ENTRY_CHARS: Final = 200
 BLOB_BYTES: Final = 64 * 2**10
 """Bodies above are files of their own beside the tables."""
 

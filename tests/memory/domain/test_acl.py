@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from accounts.domain.entries import EVERYONE
 from ampup_site.kernel.errors import BadRequest
-from memory.domain.acl import EVERYONE, matches, parse_acl
+from memory.domain.acl import matches, parse_acl
 
 _ENTRIES = st.one_of(
     st.just(EVERYONE),
@@ -30,6 +31,7 @@ def test_an_acl_has_one_form_whatever_the_order(entries: list[str]) -> None:
     [
         *("", "user:", "user::a", "user:a b", "user:a,b", "User:a", "team:a", " *", "**"),
         *("user:a\n", "user:a\x00", "user:\ud800", "group:" + "a" * 201),
+        *("user:bob\u200b", "role:\u202ex", "group:a\x85"),
     ],
 )
 def test_what_is_no_entry_is_refused_by_its_field(entry: str) -> None:
