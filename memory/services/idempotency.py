@@ -70,7 +70,10 @@ def claim_key(claim: Claim, *, clock: Clock) -> KeptAnswer | None:
             owner=claim.owner, key=claim.key, digest=claim.digest, claimed_at=now
         )
         IdempotencyRow.objects.bulk_create([fresh], ignore_conflicts=True)
-        row = IdempotencyRow.objects.get(owner=claim.owner, key=claim.key)
+        row = IdempotencyRow.objects.filter(owner=claim.owner, key=claim.key).first()
+    if row is None:
+        # Its claimant was refused just now and gave it back; this one may do without.
+        return None
     if row.digest != claim.digest:
         message = "idempotency-key was used for another request; send this one under a fresh key."
         raise IdempotencyMismatch(message, field="idempotency-key")

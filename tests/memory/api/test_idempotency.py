@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from memory.engine import Engine
+from memory.models import IdempotencyRow
 from memory.services.idempotency import (
     Claim,
     IdempotencyMismatch,
@@ -42,6 +43,15 @@ def test_a_refused_request_gives_its_key_back(local: Rest) -> None:
     stale = {"acl": ["user:x"], "expected": ["user:y"]}
     assert local.refusal("PUT", path, stale, **{KEY: "a"})[1] == "acl_changed"
     assert local.done("PUT", path, {**stale, "expected": ["*"]}, **{KEY: "a"})["acl"] == ["user:x"]
+
+
+def test_a_key_given_back_meanwhile_holds_up_nobody(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Regression: the claimant before was refused between our two statements; it was a 500."""
+    monkeypatch.setattr(IdempotencyRow.objects, "bulk_create", lambda *_, **__: [])
+    claim = Claim(owner="local", key="k", digest="0" * 64)
+    assert claim_key(claim, clock=engine.clock) is None
 
 
 def test_twenty_at_once_under_one_key_are_one_episode(local: Rest) -> None:
