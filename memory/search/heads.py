@@ -53,11 +53,6 @@ def live_head(cursor: psycopg.Cursor) -> Head:
     return Head(*row)
 
 
-def all_heads(cursor: psycopg.Cursor) -> tuple[Head, ...]:
-    """Read every generation's head, oldest first."""
-    return tuple(Head(*row) for row in cursor.execute(f"{_SELECT} ORDER BY generation").fetchall())
-
-
 def index_missing() -> IndexBehind:
     """Return the error for an index without a live generation."""
     return IndexBehind("The index has no live generation; run `ampup-memory index rebuild`.")
