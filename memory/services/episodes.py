@@ -16,6 +16,7 @@ from memory.domain.acl import Acl, parse_acl
 from memory.domain.change import AddEpisodes, AmendAcl, Change, Landed, RemoveEpisode, Write
 from memory.domain.ids import CommitId, EpisodeId, parse_episode_id
 from memory.domain.landing import no_such_episode
+from memory.domain.limits import MAX_K
 from memory.domain.lineage import MAIN
 from memory.domain.pending import Pending
 from memory.domain.records import CommitKind
@@ -34,7 +35,6 @@ from memory.services.preparing import EpisodeDraft, NoteDraft, prepare_episodes,
 
 T = TypeVar("T")
 
-MAX_K = 200  # architecture, section 10
 TITLE_LENGTH = 80
 _ID_BYTES = 32
 

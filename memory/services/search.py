@@ -12,6 +12,7 @@ from ampup_site.kernel.clock import Micros
 from ampup_site.kernel.errors import BadRequest
 from memory.domain.analyzer import query_terms
 from memory.domain.ids import EpisodeId
+from memory.domain.limits import MAX_K
 from memory.domain.postings import frequencies
 from memory.domain.ranking import bm25
 from memory.domain.read_context import ReadContext
@@ -28,7 +29,6 @@ from memory.search.keyword import (
 )
 from memory.services.access import open_scope
 
-MAX_K: Final = 200  # architecture, section 10
 _NO_TEXT: Final = re.compile(r"[\x00\ud800-\udfff]")
 MAX_QUERY: Final = 20_000
 """Characters of a query: beyond the longest question; more is a document, which one ingests."""
