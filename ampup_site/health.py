@@ -1,7 +1,6 @@
 """/healthz says that the process lives, /readyz that it can do its work."""
 
 import os
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
@@ -12,20 +11,12 @@ from django.http import HttpRequest, JsonResponse
 
 from ampup_site.kernel.errors import AmpUpError
 from ampup_site.kernel.threads import configure, pool
+from ampup_site.kernel.version import server_version
 from memory.wiring import engine
 
-_DISTRIBUTION: Final = "ampup-memory-server"
 _OK: Final = "ok"
 
 configure(size=lambda: int(settings.AMPUP_THREADS), around=close_old_connections)
-
-
-def server_version() -> str:
-    """Return the installed version, `0` where the server runs without being installed."""
-    try:
-        return version(_DISTRIBUTION)
-    except PackageNotFoundError:
-        return "0"
 
 
 async def healthz(_request: HttpRequest) -> JsonResponse:

@@ -9,8 +9,9 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from ninja import NinjaAPI
 
-from ampup_site.health import healthz, readyz, server_version
+from ampup_site.health import healthz, readyz
 from ampup_site.http_errors import install, method_not_allowed
+from ampup_site.kernel.version import server_version
 from memory.api.routes import ROUTERS
 
 View: TypeAlias = Callable[..., Coroutine[Any, Any, HttpResponse]]

@@ -10,6 +10,7 @@ from mcp_types import INVALID_PARAMS, METHOD_NOT_FOUND, SERVER_INFO_META_KEY
 from accounts.api.auth import scope_from
 from accounts.domain.caller import Caller
 from ampup_site.kernel.errors import AmpUpError, BadRequest
+from ampup_site.kernel.version import server_version
 from mcp_gateway.eras import MODERN, Era, negotiated
 from mcp_gateway.instructions import instructions_for
 from mcp_gateway.json_rpc import Params, Refused, shown
@@ -17,7 +18,7 @@ from mcp_gateway.render import answer_result, failure_result, refusal_result
 from mcp_gateway.request import Request
 from mcp_gateway.tools.arguments import read_arguments
 from mcp_gateway.tools.tool import Tool, ToolCall
-from mcp_gateway.wiring import Gateway, server_version
+from mcp_gateway.wiring import Gateway
 
 logger = logging.getLogger(__name__)
 

@@ -1,15 +1,10 @@
-"""Reads the settings of this edge, and the version it says it has."""
+"""Reads the settings of this edge."""
 
 from dataclasses import dataclass
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
-from typing import Final
 
 from django.conf import settings
 
 from mcp_gateway.listing import Catalogue
-
-_DISTRIBUTION: Final = "ampup-memory-server"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +31,3 @@ def gateway() -> Gateway:
         max_depth=settings.AMPUP_MAX_JSON_DEPTH,
         catalogue=Catalogue(names=tuple(settings.AMPUP_MCP_TOOLS)),
     )
-
-
-@cache
-def server_version() -> str:
-    """Return the version of the installed server, `0` where it runs without being installed."""
-    try:
-        return version(_DISTRIBUTION)
-    except PackageNotFoundError:
-        return "0"
