@@ -9,8 +9,8 @@ from accounts.domain.roles import Action
 from mcp_gateway.bridge import served
 from mcp_gateway.tools.arguments import Argument, Arguments, Kind
 from mcp_gateway.tools.tool import Tool, ToolAnswer, ToolCall, closed, moment, text
+from memory.api import answers
 from memory.domain.limits import DEFAULT_CHARS, MAX_CHARS, MAX_K, MIN_CHARS
-from memory.domain.text import HitView, render_hits
 from memory.search.episodes import EpisodeFilters
 from memory.services.search import Order, PassageHit, PassageQuery, find_passages
 
@@ -24,9 +24,8 @@ async def _run(call: ToolCall) -> ToolAnswer:
     max_chars = cast("int | None", arguments.get("max_chars"))
     if arguments.get("format") == "json":
         return _json_answer(query.text, hits, max_chars=max_chars)
-    views = [_view(hit) for hit in hits]
     return ToolAnswer(
-        text=render_hits(views, max_chars=max_chars or DEFAULT_CHARS),
+        text=answers.searched_text(hits, max_chars=max_chars or DEFAULT_CHARS),
         values=_values(query.text, hits),
     )
 
@@ -56,50 +55,10 @@ def _query(arguments: Arguments) -> PassageQuery:
     )
 
 
-def _view(hit: PassageHit) -> HitView:
-    return HitView(
-        episode_id=hit.episode_id,
-        source=hit.source,
-        episode_type=hit.episode_type,
-        occurred_at=hit.occurred_at,
-        label=hit.label,
-        text=hit.text,
-    )
-
-
 def _values(query: str, hits: Sequence[PassageHit]) -> dict[str, Any]:
     """Return the JSON form; times are microseconds.  Source: specification, section 9."""
-    first: dict[str, PassageHit] = {}
-    for hit in hits:
-        first.setdefault(hit.episode_id, hit)
-    return {
-        "query": query,
-        "passages": [_passage(hit) for hit in hits],
-        "episodes": [
-            {
-                "n": n,
-                "episode_id": hit.episode_id,
-                "source": hit.source,
-                "type": hit.episode_type,
-                "occurred_at": hit.occurred_at,
-            }
-            for n, hit in enumerate(first.values(), 1)
-        ],
-    }
-
-
-def _passage(hit: PassageHit) -> dict[str, Any]:
-    values: dict[str, Any] = {
-        "episode_id": hit.episode_id,
-        "source": hit.source,
-        "type": hit.episode_type,
-        "units": [hit.first_unit, hit.last_unit],
-        "label": hit.label,
-        "text": hit.text,
-        "score": hit.score,
-        "occurred_at": hit.occurred_at,
-    }
-    return values if hit.document is None else {**values, "document": hit.document}
+    passages = [answers.passage(hit) for hit in hits]
+    return {"query": query, "passages": passages, "episodes": answers.cited(hits)}
 
 
 SEARCH_MEMORY: Final = Tool(

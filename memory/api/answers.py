@@ -82,26 +82,31 @@ def episode(view: EpisodeView) -> Answer:
 
 def searched(query: str, hits: Sequence[PassageHit]) -> Answer:
     """POST /search; facts come with the version that extracts them."""
-    first: dict[str, PassageHit] = {}
-    for hit in hits:
-        first.setdefault(hit.episode_id, hit)
     return {
         "query": query,
         "as_of": None,
         "window": None,
         "facts": [],
         "passages": [passage(hit) for hit in hits],
-        "episodes": [
-            {
-                "n": n,
-                "episode_id": hit.episode_id,
-                "source": hit.source,
-                "type": hit.episode_type,
-                "occurred_at": hit.occurred_at,
-            }
-            for n, hit in enumerate(first.values(), 1)
-        ],
+        "episodes": cited(hits),
     }
+
+
+def cited(hits: Sequence[PassageHit]) -> list[Answer]:
+    """Return the episodes of passages, numbered in the order in which the text cites them."""
+    first: dict[str, PassageHit] = {}
+    for hit in hits:
+        first.setdefault(hit.episode_id, hit)
+    return [
+        {
+            "n": n,
+            "episode_id": hit.episode_id,
+            "source": hit.source,
+            "type": hit.episode_type,
+            "occurred_at": hit.occurred_at,
+        }
+        for n, hit in enumerate(first.values(), 1)
+    ]
 
 
 def searched_text(hits: Sequence[PassageHit], *, max_chars: int) -> str:
@@ -121,7 +126,7 @@ def searched_text(hits: Sequence[PassageHit], *, max_chars: int) -> str:
 
 
 def passage(hit: PassageHit) -> Answer:
-    """One passage of POST /search and POST /query."""
+    """One passage of POST /search, POST /query and search_memory."""
     fields: Answer = {
         "episode_id": hit.episode_id,
         "source": hit.source,
