@@ -1,18 +1,16 @@
 """The Celery tasks of memory: each calls one service, and may be asked for twice."""
 
-from pathlib import Path
-
 from celery import shared_task
 from django.conf import settings
 
-from memory.services import jobs, loads, spool, upkeep
-from memory.wiring import engine
+from memory.services import jobs, loads, upkeep
+from memory.wiring import engine, spool_folder
 
 
 @shared_task(name="memory.tasks.run_load", ignore_result=True)  # type: ignore[untyped-decorator]
 def run_load(job: str) -> None:
     """Do a background load, or go on with one whose worker died."""
-    loads.run_load(engine(), job, spool=_spool())
+    loads.run_load(engine(), job, spool=spool_folder())
 
 
 @shared_task(name="memory.tasks.compact", ignore_result=True)  # type: ignore[untyped-decorator]
@@ -26,8 +24,4 @@ def compact() -> None:
 def sweep_jobs() -> None:
     """Resume runs whose worker is gone, and drop what ended runs left in the spool."""
     jobs.sweep_lost_jobs(engine())
-    loads.clean_spool(engine(), spool=_spool())
-
-
-def _spool() -> Path:
-    return Path(settings.AMPUP_DATA_DIR) / spool.FOLDER
+    loads.clean_spool(engine(), spool=spool_folder())

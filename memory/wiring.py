@@ -19,6 +19,7 @@ from memory.landing.committer import Committer
 from memory.landing.mover import Mover
 from memory.search.database import IndexDatabase
 from memory.search.generations import ensure_index
+from memory.services.spool import FOLDER as SPOOL
 from memory.tables.warehouse import Warehouse
 
 _TYPES: Final = Path(__file__).resolve().parent.parent / "schemas" / "episode_types.json"
@@ -58,6 +59,11 @@ def close_engine() -> None:
             _engine.committer.close()
             _engine.warehouse.close()
             _engine = None
+
+
+def spool_folder() -> Path:
+    """Return where background loads wait; edges and the worker of a data folder share it."""
+    return Path(settings.AMPUP_DATA_DIR) / SPOOL
 
 
 def _build() -> Engine:

@@ -7,7 +7,6 @@ waits for its landing.
 import hashlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Generic, TypeVar
 
 import orjson
@@ -32,7 +31,6 @@ from memory.services.idempotency import (
     keep_answer,
     release_key,
 )
-from memory.services.spool import FOLDER
 from memory.wiring import engine
 
 T = TypeVar("T")
@@ -113,11 +111,6 @@ async def write(
     if taken.claim is not None:
         await pool().run(keep_answer, taken.claim, KeptAnswer(200, content.decode()))
     return json_response(content)
-
-
-def spool_folder() -> Path:
-    """Return where background loads wait; the worker of this data folder reads it too."""
-    return Path(settings.AMPUP_DATA_DIR) / FOLDER
 
 
 def json_response(content: bytes, *, status: int = 200) -> HttpResponse:

@@ -9,12 +9,13 @@ from memory.api import answers
 from memory.api.answers import Answer
 from memory.api.documents import json_body, query_parameters
 from memory.api.drafts import episode_drafts
-from memory.api.edge import Accepted, Ask, Written, read, spool_folder, write
+from memory.api.edge import Accepted, Ask, Written, read, write
 from memory.api.parameters import unit_range
 from memory.api.shapes import AclIn, ForgetIn, IngestIn
 from memory.services import episodes
 from memory.services.episodes import AclAmended, Forgotten, Ingested
 from memory.services.loads import start_load
+from memory.wiring import spool_folder
 
 router: Final = Router(tags=["episodes"])
 
