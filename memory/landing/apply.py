@@ -133,7 +133,9 @@ def apply_range(
     ledger = reading.ledger_rows(warehouse, from_seq=head.seq + 1, to_seq=to_seq)
     for window in windows(ledger):
         chunks = list(_chunks(warehouse, types, window, folded))
-        analyzed = analyze(chunk.bodies for chunk in chunks)
+        # A lone chunk is indexed here before a child process has even started.
+        work = analyze if len(chunks) > 1 else analyze_here
+        analyzed = work(chunk.bodies for chunk in chunks)
         for chunk, passages in zip(chunks, analyzed, strict=True):
             commits = _commit_rows(chunk, passages)
             with connection.transaction(), connection.cursor(binary=True) as cursor:

@@ -34,7 +34,6 @@ _WITH_HISTORY: Final = frozenset({"episode_rows", "passages", "vectors", "vector
 
 _WITHOUT_SCOPE: Final = {
     r"FROM ampup_index\.commits WHERE generation = .* AND seq": "the mirror of the one ledger",
-    r"sum\(passage_count\)": "how far the text index is behind, over all scopes",
     r"count\(\*\) FROM ampup_index\.vectors_tail": "how long the tail is, over all scopes",
     r"^COPY ": "rows name their scope themselves",
 }
