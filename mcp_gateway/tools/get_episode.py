@@ -9,10 +9,11 @@ from ampup_site.kernel.errors import BadRequest
 from mcp_gateway.bridge import served
 from mcp_gateway.tools.arguments import Argument, Kind
 from mcp_gateway.tools.tool import Tool, ToolAnswer, ToolCall, closed, moment, text, texts
+from memory.domain.episode_views import EpisodeView, UnitView
 from memory.domain.graphemes import cut_before
 from memory.domain.limits import DEFAULT_CHARS, MAX_CHARS, MIN_CHARS
 from memory.domain.times import format_micros
-from memory.services.episodes import EpisodeView, UnitView, get_episode
+from memory.services.episodes import get_episode
 
 _RANGE: Final = re.compile(r"[a-z]?([1-9][0-9]{0,7})(?:\s*-\s*[a-z]?([1-9][0-9]{0,7}))?")
 

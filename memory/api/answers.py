@@ -9,9 +9,7 @@ from accounts.domain.caller import Caller
 from accounts.domain.roles import rights_of
 from accounts.domain.scope import Scope
 from memory.domain.episode_types import EpisodeType
-from memory.domain.job import JobView
-from memory.domain.text import HitView, render_hits
-from memory.services.episodes import (
+from memory.domain.episode_views import (
     AclAmended,
     EpisodePage,
     EpisodeView,
@@ -19,6 +17,8 @@ from memory.services.episodes import (
     Ingested,
     Remembered,
 )
+from memory.domain.job import JobView
+from memory.domain.text import HitView, render_hits
 from memory.services.indexing import IndexStatus
 from memory.services.search import PassageHit
 

@@ -12,8 +12,8 @@ from memory.api.drafts import episode_drafts
 from memory.api.edge import Accepted, Ask, Written, read, write
 from memory.api.parameters import unit_range
 from memory.api.shapes import AclIn, ForgetIn, IngestIn
+from memory.domain.episode_views import AclAmended, Forgotten, Ingested
 from memory.services import episodes
-from memory.services.episodes import AclAmended, Forgotten, Ingested
 from memory.services.loads import start_load
 from memory.wiring import spool_folder
 

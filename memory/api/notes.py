@@ -10,7 +10,8 @@ from memory.api.documents import json_body
 from memory.api.drafts import note_draft
 from memory.api.edge import Ask, Written, write
 from memory.api.shapes import NoteIn
-from memory.services.episodes import Remembered, remember
+from memory.domain.episode_views import Remembered
+from memory.services.episodes import remember
 
 router: Final = Router(tags=["episodes"])
 

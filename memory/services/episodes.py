@@ -1,20 +1,29 @@
 """Episodes: remember and ingest them, read one or a list, forget, amend who may read."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 from accounts.domain.caller import Caller
 from accounts.domain.roles import Action, Role, allows
 from accounts.domain.scope import Scope
 from accounts.services.permissions import require
-from ampup_site.kernel.clock import Micros
 from ampup_site.kernel.errors import BadRequest, Forbidden
 from ampup_site.kernel.ids import COMMIT
 from ampup_site.kernel.paging import decode_cursor, encode_cursor
-from memory.domain.acl import Acl, parse_acl
+from memory.domain.acl import parse_acl
 from memory.domain.change import AddEpisodes, AmendAcl, Change, Landed, RemoveEpisode, Write
-from memory.domain.ids import CommitId, EpisodeId, parse_episode_id
+from memory.domain.episode_views import (
+    AclAmended,
+    EpisodePage,
+    EpisodeSummary,
+    EpisodeView,
+    Forgotten,
+    Ingested,
+    IngestedEpisode,
+    Remembered,
+    UnitView,
+)
+from memory.domain.ids import SOURCE_AND_BODY, CommitId, parse_episode_id
 from memory.domain.landing import no_such_episode
 from memory.domain.limits import MAX_K
 from memory.domain.lineage import MAIN
@@ -37,105 +46,6 @@ T = TypeVar("T")
 
 TITLE_LENGTH = 80
 _ID_BYTES = 32
-
-
-@dataclass(frozen=True, slots=True)
-class Remembered:
-    """A note that is stored, by this call or an earlier one."""
-
-    episode_id: EpisodeId
-    source: str
-    created: bool
-    acl_unchanged: bool
-    commit: CommitId
-
-
-@dataclass(frozen=True, slots=True)
-class IngestedEpisode:
-    """One episode of an ingest."""
-
-    episode_id: EpisodeId
-    created: bool
-    acl_unchanged: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Ingested:
-    """Episodes that are stored, in the order they were given."""
-
-    episodes: tuple[IngestedEpisode, ...]
-    commit: CommitId
-
-
-@dataclass(frozen=True, slots=True)
-class Forgotten:
-    """An episode that is gone from every later read."""
-
-    episode_id: EpisodeId
-    commit: CommitId
-
-
-@dataclass(frozen=True, slots=True)
-class AclAmended:
-    """An episode with the ACL it has now."""
-
-    episode_id: EpisodeId
-    acl: Acl
-    commit: CommitId
-
-
-@dataclass(frozen=True, slots=True)
-class UnitView:
-    """One unit of a body, as facts and answers cite it."""
-
-    n: int
-    label: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class EpisodeView:
-    """An episode as a reader is shown it.
-
-    Args:
-        acl: None unless the caller may amend it.
-    """
-
-    episode_id: EpisodeId
-    source: str
-    episode_type: str
-    body: str
-    units: tuple[UnitView, ...]
-    occurred_at: Micros
-    recorded_at: Micros
-    about: tuple[str, ...]
-    tags: tuple[str, ...]
-    document: str | None
-    author: str | None
-    meta: str | None
-    acl: tuple[str, ...] | None
-
-
-@dataclass(frozen=True, slots=True)
-class EpisodeSummary:
-    """An episode in a list; the title is how its body begins."""
-
-    episode_id: EpisodeId
-    source: str
-    episode_type: str
-    occurred_at: Micros
-    about: tuple[str, ...]
-    tags: tuple[str, ...]
-    document: str | None
-    title: str
-
-
-@dataclass(frozen=True, slots=True)
-class EpisodePage:
-    """A page of a list, and where the next begins."""
-
-    episodes: tuple[EpisodeSummary, ...]
-    next_cursor: str | None
 
 
 def remember(engine: Engine, caller: Caller, scope: Scope, note: NoteDraft) -> Pending[Remembered]:
@@ -165,22 +75,18 @@ def ingest(
     scope: Scope,
     drafts: Sequence[EpisodeDraft],
     *,
-    id_of: str = "source_body",
-    unclaimed: str | None = None,
-    job_id: str | None = None,
+    id_of: str = SOURCE_AND_BODY,
 ) -> Pending[Ingested]:
     """Store episodes as they are given, all or none.
 
     Args:
         id_of: `source_body` or `body`: what the id is taken over.
-        unclaimed: the type of a source that no type claims; None refuses it.
-        job_id: the load that this is a chunk of.
 
     Raises:
         AmpUpError: one of them cannot be taken; the error names which, and nothing is written.
     """
     require(caller, Action.INGEST, scope)
-    episodes = prepare_episodes(engine, caller, scope, drafts, id_of=id_of, unclaimed=unclaimed)
+    episodes = prepare_episodes(engine, caller, scope, drafts, id_of=id_of, unclaimed=None)
 
     def render(landed: Landed) -> Ingested:
         return Ingested(
@@ -193,8 +99,7 @@ def ingest(
             commit=landed.commit_id,
         )
 
-    kind = CommitKind.LOAD if job_id else CommitKind.WRITE
-    return _submit(engine, caller, scope, AddEpisodes(episodes), render, kind=kind, job_id=job_id)
+    return _submit(engine, caller, scope, AddEpisodes(episodes), render, kind=CommitKind.WRITE)
 
 
 def forget(
@@ -348,7 +253,6 @@ def _submit(
     render: Callable[[Landed], T],
     *,
     kind: CommitKind,
-    job_id: str | None = None,
     message: str | None = None,
 ) -> Pending[T]:
     write = Write(
@@ -358,7 +262,6 @@ def _submit(
         kind=kind,
         author=caller.author,
         change=change,
-        job_id=job_id,
         message=message,
     )
     return Pending(engine.committer.submit(write), render)

@@ -8,6 +8,7 @@ from typing_extensions import override
 from accounts.domain.caller import local_caller
 from memory.api import answers
 from memory.api.parameters import parse_units
+from memory.domain.episode_views import EpisodeView
 from memory.management.report import (
     MemoryCommand,
     Options,
@@ -20,7 +21,6 @@ from memory.management.report import (
 )
 from memory.search.episodes import EpisodeFilters
 from memory.services import episodes
-from memory.services.episodes import EpisodeView
 from memory.wiring import engine
 
 

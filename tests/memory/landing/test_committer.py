@@ -13,6 +13,7 @@ from accounts.domain.caller import Caller
 from accounts.domain.scope import Scope
 from ampup_site.kernel.errors import AmpUpError
 from memory.domain.change import PreparedEpisode
+from memory.domain.episode_views import Remembered
 from memory.domain.errors import LedgerBusy
 from memory.domain.pending import Pending
 from memory.domain.postings import tsvector_binary
@@ -22,7 +23,6 @@ from memory.search.database import IndexDatabase
 from memory.search.episodes import EpisodeFilters
 from memory.services import episodes, indexing, ledger, preparing
 from memory.services.episodes import (
-    Remembered,
     forget,
     get_episode,
     ingest,
