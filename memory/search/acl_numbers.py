@@ -15,7 +15,7 @@ from memory.search import ddl
 from memory.visibility.bitmaps import with_sets
 
 _LIMIT: Final = 200_000
-"""Remembered numbers; above it the memory starts afresh rather than grow without bound."""
+"""Remembered numbers and uses; above it memory starts afresh rather than grow without bound."""
 
 
 class AclNumbers:
@@ -37,7 +37,7 @@ class AclNumbers:
     def learn(self, cursor: psycopg.Cursor, acls: Iterable[Acl], *, next_number: int) -> None:
         """Look up ACLs before they are numbered; `next_number` is the head's."""
         self.next_number = next_number
-        if len(self._numbers) > _LIMIT:
+        if max(len(self._numbers), len(self._used)) > _LIMIT:
             self._numbers.clear()
             self._used.clear()
         unknown = {_key(acl): acl for acl in acls if acl not in self._numbers}
