@@ -46,11 +46,13 @@ class TextFile:
 
     Args:
         name: relative to the folder that was given, with `/` between its parts.
+        leads_out: a link to what is no part of that folder.
     """
 
     path: Path
     name: str
     size: int
+    leads_out: bool = False
 
 
 def find_files(path: Path) -> tuple[TextFile, ...]:
@@ -65,6 +67,7 @@ def find_files(path: Path) -> tuple[TextFile, ...]:
         message = "`path` is no file and no folder."
         raise NotFound(message, field="path")
     found = []
+    root = path.resolve()
     for folder, inner, names in os.walk(path):
         inner[:] = [name for name in inner if not name.startswith(".")]
         for name in names:
@@ -72,7 +75,8 @@ def find_files(path: Path) -> tuple[TextFile, ...]:
             wanted = file.suffix.lower() in SUFFIXES and not name.startswith(".")
             if wanted and file.is_file():
                 key = file.relative_to(path).as_posix()
-                found.append(TextFile(file, key, file.stat().st_size))
+                leads_out = file.is_symlink() and not file.resolve().is_relative_to(root)
+                found.append(TextFile(file, key, file.stat().st_size, leads_out))
     return tuple(sorted(found, key=lambda file: file.name))
 
 
@@ -94,6 +98,10 @@ def read_files(
 
 
 def _items(file: TextFile, read: Callable[[int], None]) -> Iterator[Loaded]:
+    if file.leads_out:  # a folder from elsewhere could name any file of its loader's
+        read(file.size)
+        yield 1, Refusal("The link leads out of the folder; load what it names by itself.", "path")
+        return
     if file.path.suffix.lower() == ".jsonl":
         yield from read_jsonl(_pieces(file.path, read))
         return

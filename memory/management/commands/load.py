@@ -84,7 +84,8 @@ class Command(MemoryCommand):
 
     def _tell(self, report: LoadReport) -> None:
         for item in report.refused[:_SHOWN]:
-            self.say(f"refused {item.position}  {item.reason}")
+            position = item.position.replace("\n", "\\n")  # a file name may hold one
+            self.say(f"refused {position}  {item.reason}")
         if len(report.refused) > _SHOWN:
             self.say(f"… {len(report.refused) - _SHOWN:,} more refused; --json lists all")
         self.say(f"{report.created:,} stored, {report.repeated:,} already there")

@@ -106,6 +106,28 @@ def test_bad_lines_are_listed_with_their_place_and_the_rest_is_loaded(
     del engine
 
 
+def test_a_link_out_of_the_folder_is_refused_and_one_within_it_is_read(
+    engine: Engine, tmp_path: Path
+) -> None:
+    """Ours: a folder from elsewhere puts no file of its loader's before everybody who reads."""
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    (tmp_path / "key.txt").write_text("CANARY of the loader")
+    (folder / "plan.txt").write_text("The plan is kept.")
+    (folder / "same.txt").symlink_to("plan.txt")
+    (folder / "out.txt").symlink_to(tmp_path / "key.txt")
+    written = load(folder, code=1)
+    assert "refused out.txt:1  The link leads out of the folder" in written
+    assert "2 stored" in written
+
+
+def test_a_file_name_of_two_lines_is_told_in_one(engine: Engine, tmp_path: Path) -> None:
+    """Ours: no name can pass for a line of the report."""
+    (tmp_path / "a\n9 stored.txt").write_text("kept?")
+    lines = load(tmp_path, code=1).splitlines()
+    assert not [line for line in lines if line.startswith("9 stored")]
+
+
 def test_who_may_read_is_what_the_command_says_where_the_file_does_not(
     engine: Engine, owner: Caller, org: Scope, tmp_path: Path
 ) -> None:
