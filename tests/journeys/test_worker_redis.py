@@ -108,7 +108,7 @@ def _until(done: Callable[[], bool]) -> bool:
 def test_a_separate_worker_on_redis_does_a_background_load_through_a_death(
     engine: Engine, owner: Caller, org: Scope, broker: str, tmp_path: Path
 ) -> None:
-    """Documented: issue; a job lost to a crash is resumed, with a worker of its own too."""
+    """Documented: a job lost to a crash is resumed, with a worker of its own too."""
     data = tmp_path / "data"
     kill = {"AMPUP_MEMORY_FAILPOINT": "load.chunk@2=kill"}
     asked = subprocess.run(

@@ -124,7 +124,7 @@ def test_a_job_is_shown_to_who_started_it_and_to_nobody_else(
 def test_a_run_whose_worker_died_is_asked_for_again_and_lost_after_three_deaths(
     timed: Engine, clock: HandClock, owner: Caller, org: Scope, tmp_path: Path, sent: list[str]
 ) -> None:
-    """Documented: issue; a job lost to a crash is resumed or says so."""
+    """Documented: a job lost to a crash is resumed or says so."""
     job = _queued(timed, owner, org, tmp_path)
     lost: tuple[str, ...] = ()
     for _ in range(MAX_ATTEMPTS):

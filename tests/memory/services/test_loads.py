@@ -97,7 +97,7 @@ def test_a_long_load_prepared_by_children_is_the_same_as_a_short_one(
 
 
 def test_a_poisoned_item_is_refused_alone(engine: Engine, owner: Caller, org: Scope) -> None:
-    """Documented: issue; NUL, half characters, over-long and reserved things stand alone."""
+    """Documented: NUL, half characters, over-long and reserved things stand alone."""
     items = _items(6)
     items[1] = ("2", episode("a\x00b", source="note:2"))
     items[2] = ("3", episode("a \ud83d b", source="note:3"))
