@@ -49,7 +49,7 @@ def _lines(path: Path, count: int) -> Path:
 def test_a_folder_is_loaded_by_what_each_file_is_and_a_second_run_adds_nothing(
     engine: Engine, owner: Caller, org: Scope, tmp_path: Path
 ) -> None:
-    """Documented: issue; JSONL, transcripts and a folder of text."""
+    """Documented: JSONL, transcripts and a folder of text."""
     folder = tmp_path / "corpus"
     (folder / "calls").mkdir(parents=True)
     (folder / ".git").mkdir()
@@ -79,7 +79,7 @@ def test_a_folder_is_loaded_by_what_each_file_is_and_a_second_run_adds_nothing(
 def test_bad_lines_are_listed_with_their_place_and_the_rest_is_loaded(
     engine: Engine, tmp_path: Path
 ) -> None:
-    """Documented: issue; a poisoned member is refused alone, and the exit code says so."""
+    """Documented: a poisoned member is refused alone, and the exit code says so."""
     path = tmp_path / "mixed.jsonl"
     path.write_text(
         '{"source": "note:1", "body": "fine"}\n'
