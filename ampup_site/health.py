@@ -15,6 +15,8 @@ from ampup_site.kernel.version import server_version
 from memory.wiring import engine
 
 _OK: Final = "ok"
+_LEAST_ROOM: Final = 2**20
+"""Bytes below which a disk is full: the files of one landing with its manifests and metadata."""
 
 configure(size=lambda: int(settings.AMPUP_THREADS), around=close_old_connections)
 
@@ -37,7 +39,11 @@ async def readyz(_request: HttpRequest) -> JsonResponse:
 
 def check_parts() -> dict[str, str]:
     """Return the state of each part: ok, or what it is instead."""
-    return {"postgres": _postgres(), "warehouse": _warehouse(), "committer": _committer()}
+    return {
+        "postgres": _postgres(),
+        "warehouse": warehouse_state(Path(settings.AMPUP_WAREHOUSE)),
+        "committer": _committer(),
+    }
 
 
 def _postgres() -> str:
@@ -49,10 +55,13 @@ def _postgres() -> str:
     return _OK
 
 
-def _warehouse() -> str:
-    root = Path(settings.AMPUP_WAREHOUSE)
+def warehouse_state(root: Path) -> str:
+    """Return whether the warehouse's folder, or what it will be made in, takes another write."""
     nearest = next(folder for folder in (root, *root.parents) if folder.exists())
-    return _OK if nearest.is_dir() and os.access(nearest, os.W_OK) else "not writable"
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK):
+        return "not writable"
+    room = os.statvfs(nearest)
+    return _OK if room.f_bavail * room.f_frsize >= _LEAST_ROOM else "full"
 
 
 def _committer() -> str:
