@@ -106,7 +106,7 @@ class _Planner:
         return outcome
 
     def _add(self, write: Write, change: AddEpisodes) -> Outcome:
-        created, unchanged, commit_id = [], [], write.commit_id
+        created, unchanged, earlier = [], [], []
         for episode in change.episodes:
             key = (write.namespace, episode.episode_id)
             state = self.states.get(key)
@@ -114,7 +114,7 @@ class _Planner:
             created.append(not (state and state.live))
             unchanged.append(acl != episode.acl)
             if state and state.live:
-                commit_id = state.commit_id
+                earlier.append(state.commit_id)
                 continue
             self.effects.append(Addition(write, episode, acl))
             self.states[key] = EpisodeState(
@@ -123,8 +123,9 @@ class _Planner:
                 acl=acl,
                 acl_commit_id=state.acl_commit_id if state else write.commit_id,
             )
+        # Ids rise with time: of a batch that was there already the last commit made it whole.
         return Landed(
-            commit_id=write.commit_id if any(created) else commit_id,
+            commit_id=write.commit_id if any(created) else max(earlier),
             created=tuple(created),
             acl_unchanged=tuple(unchanged),
         )

@@ -177,19 +177,23 @@ class Committer:
             LedgerConflict: it did not land; the same writes may be tried again.
             CommitUnknown: the database cannot be asked.
         """
-        commit_ids = {write.commit_id for write in prepared.encoded.plan.commits}
-        landed = self._landed(commit_ids)
+        landed = self._landed({write.commit_id for write in prepared.writes})
         if not landed:
             self._warehouse.discard(prepared.encoded.parts)
             message = "The connection broke before the commit."
             raise LedgerConflict(message)
         answers = zip(prepared.writes, prepared.encoded.plan.outcomes, strict=True)
         return [
-            outcome
-            if write.commit_id in landed or write.commit_id not in commit_ids
-            else self._attempt([write])[0]
+            outcome if write.commit_id in landed else self._alone(write)
             for write, outcome in answers
         ]
+
+    def _alone(self, write: Write) -> Outcome:
+        """Attempt a write whose companions have landed: its failure must not try them again."""
+        try:
+            return self._attempt([write])[0]
+        except Exception as error:  # noqa: BLE001 -- its caller is told, whatever it is
+            return refusal(error)
 
     def _landed(self, commit_ids: Collection[CommitId]) -> frozenset[str]:
         """Look commits up under the landing lock, which a backend that still commits holds.

@@ -6,6 +6,7 @@ is staged and fsynced, pointers are swapped with the ledger last, derived rows a
 COMMIT is the moment of visibility.
 """
 
+import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -37,6 +38,8 @@ from memory.search.heads import Head, advance, live_head, number_scopes, scope_i
 from memory.search.rows import CommitRows, write_commits
 from memory.search.states import Standing, known_bodies, load_standings
 from memory.tables.warehouse import StagedLanding, Warehouse
+
+logger = logging.getLogger(__name__)
 
 LOCK_TIMEOUT_MS: Final = 20_000
 STATEMENT_TIMEOUT_MS: Final = 60_000
@@ -124,10 +127,17 @@ class Landing:
             self._acl.reset()
             raise
         reach("landing.committed")
-        self._acl.settle()
-        if landed.staged is not None:
-            self._warehouse.adopt(landed.staged)
+        self._keep(landed)
         return LandingReport(landed.outcomes, held, landed.passages)
+
+    def _keep(self, landed: _Landed) -> None:
+        """Remember what the landing made; it has landed, so nothing here may undo it."""
+        try:
+            self._acl.settle()
+            if landed.staged is not None:
+                self._warehouse.adopt(landed.staged)
+        except Exception:
+            logger.exception("a landing's state is not remembered; it will be read again")
 
     def _lock(self, connection: psycopg.Connection) -> None:
         connection.execute(
