@@ -68,7 +68,7 @@ def test_a_write_to_a_server_that_stops_is_refused_as_unavailable(
     engine.committer.close()
 
     with pytest.raises(StorageUnavailable):
-        remember(engine, owner, org, note())
+        remember(engine, owner, org, note()).wait()
 
 
 def test_forget_remember_forget_each_take_effect(engine: Engine, owner: Caller, org: Scope) -> None:
