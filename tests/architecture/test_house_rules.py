@@ -16,7 +16,7 @@ BANNED = {"manager", "helper", "util", "common", "misc", "handler", "processor",
 TAKEN = {"drf_exception_handler"}
 """The framework's own word for it."""
 FOREIGN = re.compile(
-    r"/work/|/tmp/brief|shared/(design|spec|cases|seeds|bench)|\bissue \d+\b"
+    r"(?<![\w.~-])/(?:home|mnt|work)/|shared/(design|spec|cases|seeds|bench)|\bissue \d+\b"
     r"|--index-url|--trusted-host",
     re.IGNORECASE,
 )
