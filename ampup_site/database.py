@@ -43,7 +43,7 @@ def database_for_process(*, migrated: bool) -> Iterator[LocalPostgres | None]:
     with attach(settings.AMPUP_DATA_DIR) as server:
         if server.dsn != settings.AMPUP_DATABASE_DSN:
             # Its first start moved it to a system folder; settings are read only once.
-            os.execv(sys.executable, sys.orig_argv)  # noqa: S606
+            os.execv(sys.executable, sys.orig_argv)  # noqa: S606 -- our own words
         os.environ[_VARIABLE] = server.dsn
         try:
             with _open(migrated=migrated):

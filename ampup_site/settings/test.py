@@ -28,4 +28,4 @@ DATABASES["default"] = {
     **places.django_database(_SERVER_DSN, pool_size=AMPUP_THREADS + 2),
     "TEST": {"NAME": TEST_DATABASE},
 }
-LOGGING["root"]["level"] = "WARNING"  # type: ignore[index]
+LOGGING["root"]["level"] = "WARNING"  # type: ignore[index]  # a dict of dicts

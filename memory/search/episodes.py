@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import psycopg
 
@@ -169,21 +169,21 @@ def filter_conditions(filters: EpisodeFilters) -> list[tuple[str, str, object]]:
     return [item for item in candidates if item[2] is not None]
 
 
-def _stored(row: tuple[object, ...]) -> StoredEpisode:
+def _stored(row: tuple[Any, ...]) -> StoredEpisode:
     (rid, episode_id, source, kind, document, occurred, recorded, author, *rest) = row
     about, tags, meta, acl, gone = rest
     return StoredEpisode(
-        rid=rid,  # type: ignore[arg-type]
-        episode_id=EpisodeId(bytes(episode_id).hex()),  # type: ignore[call-overload]
+        rid=rid,
+        episode_id=EpisodeId(bytes(episode_id).hex()),
         source=str(source),
         episode_type=str(kind),
-        document=document,  # type: ignore[arg-type]
-        occurred_at=occurred,  # type: ignore[arg-type]
-        recorded_at=recorded,  # type: ignore[arg-type]
-        author=author,  # type: ignore[arg-type]
-        about=tuple(about),  # type: ignore[arg-type]
-        tags=tuple(tags),  # type: ignore[arg-type]
-        meta=meta,  # type: ignore[arg-type]
-        acl=tuple(acl),  # type: ignore[arg-type]
+        document=document,
+        occurred_at=occurred,
+        recorded_at=recorded,
+        author=author,
+        about=tuple(about),
+        tags=tuple(tags),
+        meta=meta,
+        acl=tuple(acl),
         gone=bool(gone),
     )
