@@ -6,6 +6,7 @@ from typing import Any, Final
 from ampup_site.settings.env import DailyWindow
 
 _QUARTER_HOUR: Final = 900
+_HOUR: Final = 3_600
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,16 +29,26 @@ def timers(*, sweep_secs: int | None, window: DailyWindow) -> tuple[Timer, ...]:
 
     The nightly compaction is asked for each quarter of an hour, and the task itself says whether
     the window is open and this night's work is done: so a server that was down at the window's
-    start still does it.
+    start still does it. Removal runs by day too: a busy server makes three metadata files a
+    commit, and two looks are needed before one goes.
 
     Args:
         sweep_secs: period of the sweep of lost jobs.
-        window: when upkeep may run; an empty one stops it.
+        window: when compaction may run; an empty one stops it and removal.
     """
-    nightly = None if window.start == window.end else _QUARTER_HOUR
+    stopped = window.start == window.end
     return (
         Timer(name="sweep lost jobs", task="memory.tasks.sweep_jobs", every=sweep_secs),
-        Timer(name="nightly compaction", task="memory.tasks.compact", every=nightly),
+        Timer(
+            name="nightly compaction",
+            task="memory.tasks.compact",
+            every=None if stopped else _QUARTER_HOUR,
+        ),
+        Timer(
+            name="hourly removal",
+            task="memory.tasks.remove_unreachable",
+            every=None if stopped else _HOUR,
+        ),
     )
 
 

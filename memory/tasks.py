@@ -15,9 +15,15 @@ def run_load(job: str) -> None:
 
 @shared_task(name="memory.tasks.compact", ignore_result=True)  # type: ignore[untyped-decorator]
 def compact() -> None:
-    """Do tonight's upkeep of the tables, once and only within its window."""
+    """Do tonight's compaction of the tables, once and only within its window."""
     window = settings.AMPUP_MAINTAIN_WINDOW
     upkeep.run_nightly(engine(), start=window.start, end=window.end)
+
+
+@shared_task(name="memory.tasks.remove_unreachable", ignore_result=True)  # type: ignore[untyped-decorator]
+def remove_unreachable() -> None:
+    """Remove files of the tables that nothing has reached for long enough."""
+    upkeep.remove_unreachable_files(engine())
 
 
 @shared_task(name="memory.tasks.sweep_jobs", ignore_result=True)  # type: ignore[untyped-decorator]

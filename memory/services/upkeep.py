@@ -1,4 +1,4 @@
-"""The nightly upkeep: small files become one, and files that nothing reaches any more go."""
+"""Upkeep of the tables: nightly small files become one, hourly what nothing reaches goes."""
 
 import logging
 from collections.abc import Callable
@@ -16,54 +16,100 @@ from memory.services import jobs
 from memory.tables.catalog import TableKey, read_pointers
 from memory.tables.compaction import compact
 from memory.tables.layouts import LEDGER_NAMESPACE
-from memory.tables.upkeep import remove_unreachable
+from memory.tables.upkeep import Removal, remove_unreachable
 
 logger = logging.getLogger(__name__)
 
-_JOB: Final = "compact"
+_COMPACT: Final = "compact"
+_REMOVE: Final = "remove"
 _AUTHOR: Final = "job:compact"
 
 
 @dataclass(frozen=True, slots=True)
 class UpkeepReport:
-    """What an upkeep did.
+    """What a nightly upkeep did.
 
     Args:
         rewritten: small files that became part of larger ones.
-        removed: files that nothing reached any more.
         left: tables it did not come to before the window closed.
     """
 
     tables: int
     rewritten: int
-    removed: int
-    bytes_removed: int
     left: int
 
 
-def keep_tables(
+@dataclass(frozen=True, slots=True)
+class RemovalReport:
+    """What a removal did.
+
+    Args:
+        files: that nothing reached any more.
+        waiting: files that nothing reaches and whose grace is not over.
+        failed: tables it could not look through; the log says why.
+    """
+
+    tables: int
+    files: int
+    bytes: int
+    waiting: int
+    failed: int
+
+
+def compact_tables(
     engine: Engine, *, go_on: Callable[[], bool], done: Callable[[int, int], None]
 ) -> UpkeepReport:
-    """Compact every table and remove what is unreachable and old.
+    """Compact every table as far as it goes.
 
     Args:
         go_on: asked before each rewrite; False leaves the rest for the next night.
         done: told how many tables are done, and of how many.
-
-    Raises:
-        CatalogBehind: the catalog is older than the warehouse; that table's files all stay.
     """
-    with engine.warehouse.connected() as connection:
-        keys = sorted(read_pointers(connection))
-    rewritten = removed = size = kept = 0
+    keys = _tables(engine)
+    rewritten = compacted = 0
     for key in keys:
         if not go_on():
             break
         rewritten += _compact_whole(engine, key, go_on)
-        removal = remove_unreachable(engine.warehouse, key)
-        removed, size, kept = removed + removal.files, size + removal.bytes, kept + 1
-        done(kept, len(keys))
-    return UpkeepReport(kept, rewritten, removed, size, left=len(keys) - kept)
+        compacted += 1
+        done(compacted, len(keys))
+    return UpkeepReport(compacted, rewritten, left=len(keys) - compacted)
+
+
+def remove_unreachable_files(engine: Engine) -> RemovalReport | None:
+    """Remove from every table what nothing has reached for long enough; None if others do it.
+
+    A table that cannot be looked through keeps its files and holds up no other.
+    """
+    lease = jobs.take_lease(engine, job=_REMOVE, scope=LEDGER_NAMESPACE)
+    if lease is None:
+        return None
+    try:
+        return _remove(engine, lease)
+    except LeaseLost:
+        return None
+    finally:
+        jobs.release(lease)
+
+
+def _remove(engine: Engine, lease: jobs.Lease) -> RemovalReport:
+    removals: list[Removal] = []
+    failed = 0
+    for key in _tables(engine):
+        jobs.renew(lease)
+        try:
+            removals.append(remove_unreachable(engine.warehouse, key))
+        except Exception:
+            # A damaged file too: the other tables still grow by three files a commit.
+            logger.exception("nothing was removed from %s.%s", *key)
+            failed += 1
+    return RemovalReport(
+        tables=len(removals),
+        files=sum(removal.files for removal in removals),
+        bytes=sum(removal.bytes for removal in removals),
+        waiting=sum(removal.waiting for removal in removals),
+        failed=failed,
+    )
 
 
 def run_nightly(engine: Engine, *, start: int, end: int) -> UpkeepReport | None:
@@ -76,7 +122,7 @@ def run_nightly(engine: Engine, *, start: int, end: int) -> UpkeepReport | None:
     opened = window_opened(engine.clock.now(), start=start, end=end)
     if opened is None or _done_since(opened):
         return None
-    lease = jobs.take_lease(engine, job=_JOB, scope=LEDGER_NAMESPACE)
+    lease = jobs.take_lease(engine, job=_COMPACT, scope=LEDGER_NAMESPACE)
     if lease is None:
         return None
     try:
@@ -99,7 +145,7 @@ def _run(engine: Engine, lease: jobs.Lease, *, start: int, end: int) -> UpkeepRe
         return window_opened(engine.clock.now(), start=start, end=end) is not None
 
     try:
-        report = keep_tables(engine, go_on=go_on, done=done)
+        report = compact_tables(engine, go_on=go_on, done=done)
     except LeaseLost:
         return None
     except (AmpUpError, OSError, psycopg.Error) as error:
@@ -108,6 +154,11 @@ def _run(engine: Engine, lease: jobs.Lease, *, start: int, end: int) -> UpkeepRe
         return None
     jobs.finish(engine, run)
     return report
+
+
+def _tables(engine: Engine) -> list[TableKey]:
+    with engine.warehouse.connected() as connection:
+        return sorted(read_pointers(connection))
 
 
 def _compact_whole(engine: Engine, key: TableKey, go_on: Callable[[], bool]) -> int:
