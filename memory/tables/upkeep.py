@@ -12,7 +12,7 @@ version: then the catalog is an older backup, and what looks unreachable may be 
 history.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -22,7 +22,6 @@ from ampup_site.kernel.failpoints import reach
 from memory.domain.errors import CatalogBehind
 from memory.tables.avro import read_list
 from memory.tables.catalog import TableKey, read_pointers
-from memory.tables.compaction import compact
 from memory.tables.files import local_path
 from memory.tables.state import TableState, version_of
 from memory.tables.unreachable import forget_seen, note_seen
@@ -37,41 +36,13 @@ DATA_AGE: Final = Micros(24 * 3_600_000_000)
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What upkeep removed from a table, and how many files wait for their grace to end."""
+    """What a removal took from a table, and how many files wait for their grace to end."""
 
     namespace: str
     table: str
     files: int
     bytes: int
     waiting: int = 0
-
-
-def maintain(
-    warehouse: Warehouse,
-    *,
-    stop: Callable[[], bool] = lambda: False,
-    progress: Callable[[int, int], None] = lambda _done, _total: None,
-) -> tuple[Removal, ...]:
-    """Compact every table as far as it goes, then remove what is unreachable.
-
-    Args:
-        stop: asked between steps; a step that was begun is finished.
-        progress: told the tables done and all there are.
-
-    Raises:
-        CatalogBehind: the catalog is older than the warehouse; recover it first.
-    """
-    with warehouse.connected() as connection:
-        keys = sorted(read_pointers(connection))
-    removals = []
-    for done, key in enumerate(keys, start=1):
-        while not stop() and compact(warehouse, key, min_files=2) is not None:
-            pass
-        if stop():
-            break
-        removals.append(remove_unreachable(warehouse, key))
-        progress(done, len(keys))
-    return tuple(removals)
 
 
 def remove_unreachable(

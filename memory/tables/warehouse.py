@@ -15,7 +15,7 @@ from zlib import crc32
 
 import psycopg
 
-from ampup_site.kernel.clock import Clock, SystemClock
+from ampup_site.kernel.clock import Clock, Micros, SystemClock
 from ampup_site.kernel.failpoints import reach
 from memory.domain.errors import LedgerConflict
 from memory.domain.records import LedgerRecord
@@ -37,6 +37,9 @@ from memory.tables.versions import StagedTable, append
 LEDGER_KEY: Final = (LEDGER_NAMESPACE, LEDGER)
 _CACHED: Final = 2_000
 """Table states kept open: about 40 KB each."""
+
+_REST: Final = 60_000_000
+"""Microseconds a table waits whose compaction failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,7 @@ class Warehouse:
         self._states: OrderedDict[TableKey, TableState] = OrderedDict()
         self._lock = threading.Lock()
         self._grown: Counter[TableKey] = Counter()
+        self._resting: dict[TableKey, Micros] = {}
         with self.connected() as connection:
             ensure_catalog(connection)
 
@@ -148,15 +152,31 @@ class Warehouse:
         """Keep the new states: the landing has committed."""
         for table in staged.tables:
             self.keep(table.after)
-            self._grown[(table.after.namespace, table.after.table)] += 1
-
-    def take_grown(self, *, files: int) -> tuple[TableKey, ...]:
-        """Return the tables that got so many files from this process since they were taken."""
         with self._lock:
-            grown = tuple(key for key, count in self._grown.items() if count >= files)
-            for key in grown:
-                del self._grown[key]
-        return grown
+            self._grown.update(
+                (table.after.namespace, table.after.table) for table in staged.tables
+            )
+
+    def take_grown(self, *, files: int) -> Iterator[TableKey]:
+        """Yield the tables that got so many files from this process since they were taken.
+
+        A table whose taker fails, and with it those behind it, keep their turn; it itself rests
+        for a minute, so that it holds up no other.
+        """
+        now = self.clock.now()
+        with self._lock:
+            grown = [
+                (key, count)
+                for key, count in self._grown.items()
+                if count >= files and self._resting.get(key, now) <= now
+            ]
+        for key, count in grown:
+            with self._lock:
+                self._resting[key] = Micros(now + _REST)
+            yield key
+            with self._lock:
+                self._grown[key] -= count
+                self._resting.pop(key, None)
 
     def discard(self, parts: Sequence[EncodedPart]) -> None:
         """Remove data files that no landing will refer to."""

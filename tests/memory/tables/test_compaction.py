@@ -15,7 +15,7 @@ from memory.tables.compaction import TARGET_BYTES, compact, files_to_compact
 from memory.tables.files import local_path
 from memory.tables.rewriting import rewrite
 from memory.tables.verify import verify_ledger
-from tests.memory.tables.book import NAMESPACE, Book, commit_id, first_commit, notes
+from tests.memory.tables.book import NAMESPACE, Book, StillClock, commit_id, first_commit, notes
 from tests.memory.tables.rows import one_of_each
 
 EPISODES = (NAMESPACE, "episodes")
@@ -97,6 +97,38 @@ def test_many_commits_with_compaction_leave_few_files(book: Book) -> None:
     assert sum(_files(book)) == 60
     report = verify_ledger(book.reopened().warehouse)
     assert (report.commits, report.faults) == (60, ())
+
+
+def test_a_compaction_that_fails_keeps_its_turn_and_holds_up_no_other(book: Book) -> None:
+    """Regression: it waited for as many files again, and so did the tables behind it."""
+    clock = StillClock(book.warehouse.clock.now())
+    book.warehouse.clock = clock
+    for n in range(4):
+        book.land(notes([f"note {n}"]))
+    taken = []
+
+    def fail() -> None:
+        for key in book.warehouse.take_grown(files=4):
+            taken.append(key)
+            raise OSError(28, "No space left on device")
+
+    for _ in range(3):
+        with pytest.raises(OSError, match="No space"):
+            fail()
+    assert len(set(taken)) == 3
+    assert list(book.warehouse.take_grown(files=4)) == []
+    clock.at += 60_000_000
+    assert set(book.warehouse.take_grown(files=4)) == set(taken)
+    assert list(book.warehouse.take_grown(files=1)) == []
+
+
+def test_files_that_come_during_a_compaction_count_for_the_next(book: Book) -> None:
+    """Ours: none is forgotten."""
+    for n in range(2):
+        book.land(notes([f"note {n}"]))
+    for _ in book.warehouse.take_grown(files=2):
+        book.land(notes(["meanwhile"]))
+    assert len(list(book.warehouse.take_grown(files=3))) == 3
 
 
 _SIZES = st.lists(

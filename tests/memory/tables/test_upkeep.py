@@ -10,7 +10,7 @@ from memory.domain.errors import CatalogBehind
 from memory.tables import reading
 from memory.tables.catalog import read_pointers
 from memory.tables.compaction import compact
-from memory.tables.upkeep import DATA_AGE, METADATA_AGE, maintain, remove_unreachable
+from memory.tables.upkeep import DATA_AGE, METADATA_AGE, remove_unreachable
 from memory.tables.verify import verify_ledger
 from memory.tables.warehouse import Warehouse
 from tests.memory.tables.book import NAMESPACE, Book, StillClock, notes, paths_below
@@ -89,8 +89,6 @@ def test_upkeep_refuses_while_the_catalog_is_an_older_backup(
     restored = Warehouse(root=book.warehouse.root, dsn=book.dsn, clock=clock)
     with pytest.raises(CatalogBehind):
         remove_unreachable(restored, EPISODES)
-    with pytest.raises(CatalogBehind):
-        maintain(restored)
     assert held <= paths_below(book.warehouse.root)
 
 
@@ -111,22 +109,6 @@ def test_one_version_more_is_what_a_dead_landing_leaves(
             )
         clock.at += HOUR
     assert paths_below(book.warehouse.root / NAMESPACE) == before
-
-
-def test_nightly_upkeep_goes_through_all_tables(book: Book, clock: StillClock) -> None:
-    """Documented: compaction as far as it goes, then removal; seen by nobody who reads."""
-    for n in range(5):
-        book.land(notes([f"note {n}"]), notes([f"other {n}"], namespace="org_other"))
-    seen: list[tuple[int, int]] = []
-    removals = maintain(book.warehouse, progress=lambda done, total: seen.append((done, total)))
-    assert len(removals) == 5
-    assert seen == [(n, 5) for n in range(1, 6)]
-    assert len(_data(book)) == 6
-    clock.at += 2 * DATA_AGE
-    maintain(book.warehouse)
-    # Files of snapshots that are still kept stay; all rows are in the one compacted file too.
-    assert verify_ledger(book.reopened().warehouse).rows == 20
-    assert maintain(book.warehouse, stop=lambda: True) == ()
 
 
 def test_a_file_that_is_reachable_again_is_counted_anew(
