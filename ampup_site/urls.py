@@ -9,8 +9,10 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from ninja import NinjaAPI
 
+from accounts.api.parameters import check_parameters
 from ampup_site.health import healthz, readyz
-from ampup_site.http_errors import install, method_not_allowed
+from ampup_site.http_errors import error_response, install, method_not_allowed
+from ampup_site.kernel.errors import AmpUpError
 from ampup_site.kernel.version import server_version
 from memory.api.routes import ROUTERS
 
@@ -38,13 +40,18 @@ def _offering(view: View, methods: Sequence[str] | None) -> View:
     """Return a view that refuses other methods in the one envelope.
 
     Args:
-        methods: what it offers; None where the view itself answers 405.
+        methods: what it offers, with no parameters; None where the view itself sees to both.
     """
 
     @wraps(view)
     async def offering(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
         if methods is not None and request.method not in methods:
             return method_not_allowed(request, methods)
+        if methods is not None:
+            try:
+                check_parameters(request)
+            except AmpUpError as error:
+                return error_response(request, error)
         response = await view(request, *args, **kwargs)
         if response.status_code == 405:
             return method_not_allowed(request, response["Allow"].split(", "))

@@ -37,15 +37,25 @@ def read_body(request: Request, shape: type[Shape]) -> Shape:
     unknown = sorted(set(fields) - set(shape.model_fields))
     if unknown:
         known = ", ".join(shape.model_fields)
-        shown = ascii(unknown[0][:60])
-        raise BadRequest(
-            f"{shown} is no field here; the fields are {known}.", field=unknown[0][:60]
-        )
+        they = f"the fields are {known}" if known else "the body has none"
+        name = unknown[0][:60]
+        raise BadRequest(f"{name!a} is no field here; {they}.", field=name)
     try:
         # From JSON text again, since strictness forgives arrays for tuples there alone.
         return shape.model_validate_json(text)
     except ValidationError as error:
         _refuse(error)
+
+
+def refuse_body(request: Request) -> None:
+    """Refuse a body where the route takes none; an empty object or null says nothing.
+
+    Raises:
+        BadRequest: it has a field, which is named, or is no JSON object.
+    """
+    content = request._request.body
+    if content.strip() not in {b"", b"null"}:
+        read_body(request, Body)
 
 
 def _object(content: bytes) -> tuple[dict[str, object], bytes]:

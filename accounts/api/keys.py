@@ -7,7 +7,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api.auth import caller_of, org_of
-from accounts.api.body import Body, read_body
+from accounts.api.body import Body, read_body, refuse_body
+from accounts.api.parameters import check_parameters
 from accounts.api.view import PlainView
 from accounts.domain.key import KeyDraft
 from accounts.domain.key_json import key_json
@@ -40,6 +41,7 @@ class KeysView(PlainView):
     def post(self, request: Request) -> Response:
         """Make a key; the answer holds its text, this once."""
         caller = caller_of(request)
+        check_parameters(request, "org")
         draft = _draft(request, read_body(request, KeyIn))
         entrance = door()
         made = keys.create_key(
@@ -50,6 +52,7 @@ class KeysView(PlainView):
     def get(self, request: Request) -> Response:
         """List the keys the caller administers: `k` up to 200, `cursor` for the next page."""
         caller = caller_of(request)
+        check_parameters(request, "org", "k", "cursor")
         page = keys.list_keys(
             caller,
             org=org_of(request, body=None),
@@ -66,6 +69,8 @@ class KeyView(PlainView):
     def delete(self, request: Request, public_id: str) -> Response:
         """Revoke a key; its row stays, and a repeat answers the same."""
         caller = caller_of(request)
+        check_parameters(request, "org")
+        refuse_body(request)
         org = org_of(request, body=None)
         revoked = keys.revoke_key(caller, public_id, org=org, clock=door().clock)
         return _private(key_json(revoked))

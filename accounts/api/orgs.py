@@ -5,6 +5,7 @@ from rest_framework.response import Response
 
 from accounts.api.auth import caller_of, org_of
 from accounts.api.body import Body, read_body
+from accounts.api.parameters import check_parameters
 from accounts.api.view import PlainView
 from accounts.services import orgs
 from accounts.wiring import door
@@ -29,6 +30,7 @@ class OrgsView(PlainView):
     def post(self, request: Request) -> Response:
         """Make an org."""
         caller = caller_of(request)
+        check_parameters(request)
         body = read_body(request, OrgIn)
         made = orgs.create_org(caller, name=body.org, clock=door().clock)
         return Response({"org": made.org, "created_at": made.created_at}, status=201)
@@ -40,6 +42,7 @@ class TeamsView(PlainView):
     def post(self, request: Request) -> Response:
         """Make a team of an org."""
         caller = caller_of(request)
+        check_parameters(request, "org")
         body = read_body(request, TeamIn)
         entrance = door()
         made = orgs.create_team(

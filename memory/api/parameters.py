@@ -5,6 +5,7 @@ from typing import Final
 
 from django.http import HttpRequest
 
+from accounts.api.parameters import check_parameters as refuse_unknown
 from ampup_site.kernel.errors import BadRequest
 
 SCOPE_NAMES: Final = ("org", "team", "scope")
@@ -13,21 +14,12 @@ _UNITS: Final = re.compile(r"([0-9]{1,7})(?:-([0-9]{1,7}))?", re.ASCII)
 
 
 def check_parameters(request: HttpRequest, *known: str) -> None:
-    """Refuse parameters that the route does not know: silence would look like obedience.
+    """Refuse parameters that are neither the scope's nor the route's own.
 
     Raises:
         BadRequest: there is one; it is named, its value is not.
     """
-    names = (*SCOPE_NAMES, *known)
-    for name in request.GET:
-        if name in names:
-            continue
-        if name in _LATER:
-            message = f"`{name}` is not served by this version; leave it out of the URL."
-            raise BadRequest(message, field=name)
-        shown = ascii(name[:40])
-        message = f"{shown} is no parameter of this route; they are {', '.join(names)}."
-        raise BadRequest(message, field=name[:40])
+    refuse_unknown(request, *SCOPE_NAMES, *known, later=_LATER)
 
 
 def unit_range(request: HttpRequest) -> tuple[int, int] | None:

@@ -1,0 +1,32 @@
+"""A request's query string: each route tells what it knows, and the rest is refused by name."""
+
+from collections.abc import Set as AbstractSet
+
+from django.http import HttpRequest
+from rest_framework.request import Request
+
+from ampup_site.kernel.errors import BadRequest
+
+_SHOWN = 40
+
+
+def check_parameters(
+    request: HttpRequest | Request, *known: str, later: AbstractSet[str] = frozenset()
+) -> None:
+    """Refuse parameters that the route does not know: silence would look like obedience.
+
+    Args:
+        later: names that belong to a later version, refused as such.
+
+    Raises:
+        BadRequest: there is one; it is named, its value is not.
+    """
+    for name in request.GET:
+        if name in known:
+            continue
+        if name in later:
+            message = f"`{name}` is not served by this version; leave it out of the URL."
+            raise BadRequest(message, field=name)
+        they = f"they are {', '.join(known)}" if known else "it takes none"
+        message = f"{name[:_SHOWN]!a} is no parameter of this route; {they}."
+        raise BadRequest(message, field=name[:_SHOWN])
