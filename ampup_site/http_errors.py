@@ -4,7 +4,6 @@ Whatever goes wrong, a caller reads `{"error": {"code", "message", "field"?, "de
 fails for a reason of the server's own says the request's id and nothing else.
 """
 
-import errno
 import re
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
@@ -12,18 +11,16 @@ from types import MappingProxyType
 from typing import Any, Final
 
 import orjson
-import psycopg
-from django.core.exceptions import RequestDataTooBig
-from django.db import InterfaceError, OperationalError
+from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.request import UnreadablePostError
 from ninja import NinjaAPI
 from rest_framework.exceptions import APIException
 from rest_framework.response import Response
 
+from accounts.api.outage import DATABASE_DOWN, outage_of
 from ampup_site.kernel.clock import SystemClock
 from ampup_site.kernel.errors import AmpUpError, BadRequest, ErrorKind, NotFound, TooLarge
-from ampup_site.kernel.errors import Unavailable as KernelUnavailable
 from ampup_site.kernel.ids import REQUEST, UlidSource
 
 STATUSES: Final[Mapping[ErrorKind, int]] = MappingProxyType(
@@ -53,10 +50,6 @@ EXTRA_HEADERS: Final[Mapping[int, Mapping[str, str]]] = MappingProxyType(
 
 _HEADER: Final = "HTTP_X_REQUEST_ID"
 _REQUEST_ID: Final = re.compile(r"[0-9A-Za-z_.-]{1,64}")
-_DATABASE_DOWN: Final = (OperationalError, InterfaceError, psycopg.OperationalError)
-_DISK_FAILS: Final = frozenset(
-    {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO}
-)
 _request_ids = UlidSource(SystemClock())
 
 
@@ -114,7 +107,9 @@ def refusal_of(error: BaseException) -> AmpUpError | None:
         return TooLarge("The body is over the limit of one request; send less at once.")
     if isinstance(error, UnreadablePostError):
         return BadRequest("The body ended before its length.")
-    return _outage(error)
+    if isinstance(error, TooManyFieldsSent):
+        return BadRequest("The URL names too many parameters; name those of the route alone.")
+    return outage_of(error)
 
 
 def install(api: NinjaAPI) -> None:
@@ -126,7 +121,14 @@ def install(api: NinjaAPI) -> None:
             raise error
         return error_response(request, refusal)
 
-    for kind in (AmpUpError, Http404, RequestDataTooBig, OSError, *_DATABASE_DOWN):
+    for kind in (
+        AmpUpError,
+        Http404,
+        RequestDataTooBig,
+        TooManyFieldsSent,
+        OSError,
+        *DATABASE_DOWN,
+    ):
         api.add_exception_handler(kind, answer)
 
 
@@ -145,9 +147,9 @@ def drf_exception_handler(error: Exception, context: Mapping[str, Any]) -> Respo
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Answer what Django itself refuses: a foreign Host header, a malformed request."""
-    del exception
-    return error_response(request, BadRequest("The request or its Host header is not acceptable."))
+    """Answer what Django itself refuses."""
+    refusal = refusal_of(exception)
+    return error_response(request, refusal or BadRequest("The request is malformed."))
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -168,15 +170,6 @@ def server_error(request: HttpRequest) -> HttpResponse:
     identity = request_id(request)
     message = f"The request failed for a reason of the server's; its log has it as {identity}."
     return _answer(request, {"error": {"code": "internal", "message": message}}, 500)
-
-
-def _outage(error: BaseException) -> AmpUpError | None:
-    """Return what is no fault but a server without its database or its disk."""
-    if isinstance(error, _DATABASE_DOWN):
-        return KernelUnavailable("The database cannot be reached now; send the same call again.")
-    if isinstance(error, OSError) and error.errno in _DISK_FAILS:
-        return KernelUnavailable("The warehouse cannot be written now; send the same call again.")
-    return None
 
 
 class _Refused(AmpUpError):

@@ -4,21 +4,18 @@ A call holds a thread while its service runs, and none while a write waits for i
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Concatenate, Final, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
-import psycopg
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, close_old_connections
+from django.db import close_old_connections
 
-from ampup_site.kernel.errors import Unavailable
+from accounts.api.outage import DATABASE_DOWN, outage_of
 from ampup_site.kernel.threads import configure, pool
 from memory.engine import Engine
 from memory.wiring import engine
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-_DATABASE_DOWN: Final = (OperationalError, InterfaceError, psycopg.OperationalError)
 
 configure(size=lambda: int(settings.AMPUP_THREADS), around=close_old_connections)
 
@@ -27,13 +24,15 @@ async def in_thread(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> 
     """Run a call in the pool; its thread's database connection is given back afterwards.
 
     Raises:
-        Unavailable: the database cannot be reached.
+        Unavailable: the database cannot be reached, or the disk not be written.
     """
     try:
         return await pool().run(call, *args, **kwargs)
-    except _DATABASE_DOWN as error:
-        message = "The database cannot be reached now; send the same call again."
-        raise Unavailable(message) from error
+    except (OSError, *DATABASE_DOWN) as error:
+        outage = outage_of(error)
+        if outage is None:
+            raise
+        raise outage from error
 
 
 async def served(

@@ -40,6 +40,9 @@ def refuse_head(request: Request, *, max_body: int) -> Answer | None:
     A missing `Accept` or content type is taken as JSON's; either that JSON can be, or an event
     stream, will do for `Accept`, since hosts send both, one or none.
     """
+    if request.crowded:
+        text = "The URL names too many parameters; name the scope's alone."
+        return _refusal(400, "bad_request", text)
     if any(_KEY_IN_URL.search(value) for values in request.query.values() for value in values):
         text = "A key must not stand in the URL, which others log; send it as a Bearer token."
         return _refusal(400, "bad_request", text)

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import parse_qs
 
+_MOST_PARAMETERS: Final = 100
+
 JSON_TYPE: Final = (b"content-type", b"application/json")
 
 
@@ -14,13 +16,15 @@ class Request:
 
     Args:
         headers: names in lower case; the values of a repeated one are joined by `, `.
-        query: every value of each parameter, in order, blank ones too.
+        query: every value of each parameter, in order, blank ones too; empty if there are
+            too many to be read.
     """
 
     method: str
     path: str
     headers: Mapping[str, str]
     query: Mapping[str, tuple[str, ...]]
+    crowded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +39,14 @@ class Answer:
 def request_of(scope: Mapping[str, Any]) -> Request:
     """Return the head of an ASGI HTTP scope."""
     query = scope.get("query_string", b"").decode("ascii", "replace")
-    try:
-        fields = parse_qs(query, keep_blank_values=True, max_num_fields=100)
-    except ValueError:
-        fields = {}
+    crowded = query.count("&") >= _MOST_PARAMETERS
+    fields = {} if crowded else parse_qs(query, keep_blank_values=True)
     return Request(
         method=scope["method"],
         path=scope["path"],
         headers=_headers(scope["headers"]),
         query={name: tuple(values) for name, values in fields.items()},
+        crowded=crowded,
     )
 
 

@@ -8,7 +8,7 @@ from pytest_django import Settings
 from accounts.domain.caller import Caller
 from accounts.domain.roles import Role
 from mcp_gateway import asgi
-from tests.mcp_gateway.wire import Wire, an_app, an_echo
+from tests.mcp_gateway.wire import Wire, an_app, an_echo, legacy
 
 
 @pytest.mark.parametrize(
@@ -143,6 +143,15 @@ def test_a_scope_comes_from_url_and_headers(settings: Settings) -> None:
     assert result["structuredContent"]["scope"] == "org:acme"
     conflict = Wire(app).at("/mcp?org=other").post(body, headers=headers).json()["result"]
     assert conflict["structuredContent"]["error"]["code"] == "scope_conflict"
+
+
+def test_a_url_with_too_many_parameters_is_refused(local: Wire) -> None:
+    """Regression: its scope was passed over, and the default org served instead."""
+    crowd = "&".join(f"p{n}=1" for n in range(100))
+    response = local.at(f"/mcp?org=acme&{crowd}").post(legacy("ping"))
+    assert (response.status_code, response.json()["error"]["data"]["code"]) == (400, "bad_request")
+    fewer = crowd.removesuffix("&p99=1")
+    assert _scope(local.at(f"/mcp?org=acme&{fewer}"), {"text": "a"}) == "org:acme"
 
 
 @pytest.mark.parametrize("position", ["at", "branch"])

@@ -1,8 +1,10 @@
 """What HTTP itself answers: paths, methods, hosts, origins, heads, bodies; nothing of MCP yet."""
 
 import asyncio
+import errno
 from typing import Any
 
+import psycopg
 import pytest
 from django.db import OperationalError
 from pytest_django import Settings
@@ -193,13 +195,22 @@ def test_a_request_id_is_given_back_if_it_is_one(local: Wire) -> None:
     assert other.headers["x-request-id"].startswith("req_")
 
 
-def test_a_database_that_is_away_is_a_503_that_may_be_tried_again(
-    local: Wire, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "outage",
+    [
+        OperationalError("secret-of-the-server"),
+        psycopg.OperationalError("secret-of-the-server"),
+        OSError(errno.ENOSPC, "secret-of-the-server"),
+        OSError(errno.EROFS, "secret-of-the-server"),
+    ],
+)
+def test_a_database_or_disk_that_is_away_is_a_503_that_may_be_tried_again(
+    local: Wire, monkeypatch: pytest.MonkeyPatch, outage: Exception
 ) -> None:
-    """Ours: no traceback a request and no 500, before a tool and inside one."""
+    """Regression: no 500 before a tool or inside one; a full disk was `internal`."""
 
     def away(*_: object, **__: object) -> Any:
-        raise OperationalError("secret-of-the-server")
+        raise outage
 
     monkeypatch.setattr(bridge, "engine", away)
     monkeypatch.setattr(search_memory, "find_passages", away)

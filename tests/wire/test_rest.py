@@ -237,6 +237,15 @@ def test_a_database_or_disk_that_is_away_is_503_with_retry_after(
     monkeypatch.undo()
 
 
+def test_too_many_parameters_are_named_as_the_fault(local: Rest) -> None:
+    """Regression: the answer spoke of the Host header."""
+    crowd = "&".join(f"p{n}=1" for n in range(1_001))
+    for path in ("/whoami", "/keys", "/healthz"):
+        status, answer = local.call("GET", f"{path}?{crowd}")
+        assert (status, answer["error"]["code"]) == (400, "bad_request"), path
+        assert "too many parameters" in answer["error"]["message"], path
+
+
 def test_every_kind_of_error_has_a_status() -> None:
     """Ours: the map is total, and 401 and 503 carry what belongs to them."""
     assert set(http_errors.STATUSES) == set(ErrorKind)
