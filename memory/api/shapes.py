@@ -55,7 +55,7 @@ class AclIn(Body):
 
     acl: list[str]
     expected: list[str]
-    reason: str | None = Field(default=None, max_length=2_000)
+    reason: str | None = None
 
 
 class ForgetIn(Body):
@@ -63,7 +63,7 @@ class ForgetIn(Body):
 
     later: ClassVar[frozenset[str]] = frozenset({"erase"})
 
-    reason: str | None = Field(default=None, max_length=2_000)
+    reason: str | None = None
 
 
 class SearchIn(Body):

@@ -12,6 +12,7 @@ from memory.domain.limits import (
     MAX_DOCUMENT_CHARS,
     MAX_META_BYTES,
     MAX_META_DEPTH,
+    MAX_REASON_CHARS,
     MAX_SOURCE_CHARS,
     MAX_TAGS,
 )
@@ -70,6 +71,23 @@ def check_document(document: str | None) -> str | None:
         message = "`document` must name the document, or be left out."
         raise BadRequest(message, field="document")
     return _check_line(document, field="document", limit=MAX_DOCUMENT_CHARS)
+
+
+def check_reason(reason: str | None) -> str | None:
+    """Return why something is done, as the ledger keeps it; it may have several lines.
+
+    Raises:
+        BadRequest: it is too long, or holds a character that no store keeps.
+    """
+    if reason is None:
+        return None
+    if len(reason) > MAX_REASON_CHARS:
+        message = f"`reason` has {len(reason)} characters; the limit is {MAX_REASON_CHARS}."
+        raise BadRequest(message, field="reason")
+    if _UNSTORABLE.search(reason):
+        message = "`reason` must not hold U+0000 or half a surrogate pair."
+        raise BadRequest(message, field="reason")
+    return reason
 
 
 def check_about(about: Sequence[str]) -> tuple[str, ...]:

@@ -12,6 +12,9 @@ MAX_SOURCE_CHARS: Final = 512
 MAX_DOCUMENT_CHARS: Final = 512
 """Ours: a document key is a name like a source."""
 
+MAX_REASON_CHARS: Final = 2_000
+"""Ours: why something was forgotten or amended is a sentence or two."""
+
 MAX_ABOUT: Final = 64
 MAX_TAGS: Final = 32
 MAX_META_DEPTH: Final = 8

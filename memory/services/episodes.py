@@ -12,6 +12,7 @@ from ampup_site.kernel.ids import COMMIT
 from ampup_site.kernel.paging import decode_cursor, encode_cursor
 from memory.domain.acl import parse_acl
 from memory.domain.change import AddEpisodes, AmendAcl, Change, Landed, RemoveEpisode, Write
+from memory.domain.checks import check_reason
 from memory.domain.episode_views import (
     AclAmended,
     EpisodePage,
@@ -110,10 +111,11 @@ def forget(
     Forgetting it again changes nothing and names the commit that did.
 
     Raises:
+        BadRequest: the reason cannot be kept.
         NotFound: there is none, or none the caller may read.
         Forbidden: it is somebody else's.
     """
-    wanted = parse_episode_id(episode_id)
+    wanted, said = parse_episode_id(episode_id), check_reason(reason)
     with engine.index.reading() as cursor:
         context = open_scope(engine, cursor, caller, scope, action=Action.FORGET)
         stored = find_episode(cursor, context, wanted, gone_too=True)
@@ -137,7 +139,7 @@ def forget(
         change,
         lambda landed: Forgotten(wanted, landed.commit_id),
         kind=CommitKind.TOMBSTONE,
-        message=reason,
+        message=said,
     )
 
 
@@ -154,10 +156,11 @@ def amend_acl(
     """Change who may read an episode, at once and everywhere, if `expected` is its present ACL.
 
     Raises:
+        BadRequest: the reason or an ACL cannot be kept.
         NotFound: there is none, or none the caller may read.
         AclChanged: the present ACL is another; nothing was changed.
     """
-    wanted = parse_episode_id(episode_id)
+    wanted, said = parse_episode_id(episode_id), check_reason(reason)
     new, old = parse_acl(acl, field="acl"), parse_acl(expected, field="expected")
     with engine.index.reading() as cursor:
         context = open_scope(engine, cursor, caller, scope, action=Action.AMEND_ACL)
@@ -167,7 +170,7 @@ def amend_acl(
         episode_id=wanted,
         acl=new,
         expected=old,
-        reason=reason,
+        reason=said,
         recorded_at=engine.clock.now(),
     )
     return _submit(
@@ -177,7 +180,7 @@ def amend_acl(
         change,
         lambda landed: AclAmended(wanted, new, landed.commit_id),
         kind=CommitKind.ACL,
-        message=reason,
+        message=said,
     )
 
 

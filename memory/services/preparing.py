@@ -128,9 +128,14 @@ def _check_batch(drafts: Sequence[EpisodeDraft]) -> None:
     if len(drafts) > MAX_BATCH_EPISODES:
         message = f"`episodes` holds {len(drafts)}; send at most {MAX_BATCH_EPISODES} at once."
         raise TooLarge(message, field="episodes")
-    if sum(len(draft.body) for draft in drafts) > MAX_BATCH_BYTES:
+    if sum(_size(draft.body) for draft in drafts) > MAX_BATCH_BYTES:
         message = f"The bodies are over {MAX_BATCH_BYTES} bytes together; send fewer at once."
         raise TooLarge(message, field="episodes")
+
+
+def _size(body: str) -> int:
+    # Half a surrogate pair is no text; it is refused by name when its episode's turn comes.
+    return len(body) if body.isascii() else len(body.encode("utf-8", "replace"))
 
 
 def _kind(engine: Engine, draft: EpisodeDraft, *, unclaimed: str | None) -> EpisodeType:

@@ -4,7 +4,7 @@ import pytest
 
 from accounts.domain.caller import Caller
 from accounts.domain.scope import Scope
-from ampup_site.kernel.errors import AmpUpError, NotFound
+from ampup_site.kernel.errors import AmpUpError, NotFound, TooLarge
 from memory.domain.errors import (
     AclChanged,
     AclRequired,
@@ -241,3 +241,27 @@ def test_a_search_never_counts_what_its_caller_may_not_see(
     ingest(engine, owner, org, hidden).wait()
 
     assert find_passages(engine, bob, org, PassageQuery("alpha gamma delta")) == before
+
+
+@pytest.mark.parametrize("reason", ["x" * 2_001, "a\x00b", "half \ud83d"])
+def test_a_reason_that_cannot_be_kept_is_refused_by_name_at_every_edge(
+    engine: Engine, owner: Caller, org: Scope, reason: str
+) -> None:
+    """Regression: its length was checked by REST alone."""
+    kept = remember(engine, owner, org, note()).wait().episode_id
+    for call in (
+        lambda: forget(engine, owner, org, kept, reason=reason),
+        lambda: amend_acl(engine, owner, org, kept, acl=["*"], expected=["*"], reason=reason),
+    ):
+        with pytest.raises(AmpUpError) as refused:
+            call()
+        assert (refused.value.code, refused.value.field) == ("bad_request", "reason")
+    assert get_episode(engine, owner, org, kept).acl == ("*",)
+    forget(engine, owner, org, kept, reason="asked to,\n" + "x" * 1_900).wait()
+
+
+def test_a_batch_is_measured_in_bytes(engine: Engine, owner: Caller, org: Scope) -> None:
+    """Regression: characters were counted and bytes were said."""
+    drafts = [episode("\u00e9" * 2**20, source=f"note:{n}") for n in range(9)]
+    with pytest.raises(TooLarge):
+        ingest(engine, owner, org, drafts).wait()
