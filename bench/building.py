@@ -12,8 +12,8 @@ from bench.notes import FRESH, WIDE_SCOPES, corpus_scope, drafts, fresh_scope, w
 from bench.store import Store
 from bench.vectors import move_and_index, put_in_tail
 from memory.engine import Engine
+from memory.search.folding import fold_waiting
 from memory.search.heads import live_head
-from memory.search.upkeep import flush_text
 
 
 def build(store: Store) -> None:
@@ -48,5 +48,5 @@ def _settle(engine: Engine) -> None:
     with engine.index.connect(application="bench") as connection:
         with connection.cursor() as cursor:
             head = live_head(cursor)
-        flush_text(connection, head)
+        fold_waiting(connection, head)
         connection.execute("VACUUM ANALYZE")

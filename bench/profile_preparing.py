@@ -16,7 +16,7 @@ from memory.domain.analyzer import analyze
 from memory.domain.ids import body_sha256, episode_id
 from memory.domain.indexed import content_key, index_body
 from memory.domain.passages import cut_passages
-from memory.domain.postings import pack, tsvector_binary
+from memory.domain.postings import pack
 from memory.domain.units import UnitKind, split_units
 
 T = TypeVar("T")
@@ -44,7 +44,6 @@ def _print_steps(texts: Sequence[str]) -> None:
     steps = {
         "reference tokenizer": reference,
         "analyze": _micros(analyze, texts),
-        "tsvector_binary": _micros(lambda held: tsvector_binary(held.terms), lexemes),
         "pack": _micros(lambda held: pack((held,)), lexemes),
         "split_units": _micros(lambda text: split_units(text, kind), texts),
         "cut_passages": _micros(

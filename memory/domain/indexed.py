@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from memory.domain.analyzer import analyze
 from memory.domain.passages import cut_passages
-from memory.domain.postings import pack, tsvector_binary
+from memory.domain.postings import pack
 from memory.domain.units import UnitKind, split_units
 
 
@@ -15,7 +15,6 @@ class IndexedPassage:
 
     Args:
         content: the first 16 bytes of the text's SHA-256; vectors are keyed by it.
-        tsv: the lexemes as a COPY in binary takes a tsvector.
         terms: the compact postings column.
         lexemes: how many words the passage has, repeats counted.
     """
@@ -25,7 +24,6 @@ class IndexedPassage:
     last_unit: int
     content: bytes
     text: str
-    tsv: bytes
     terms: bytes
     lexemes: int
 
@@ -47,7 +45,6 @@ def index_body(body: str, kind: UnitKind) -> tuple[IndexedPassage, ...]:
                 last_unit=passage.last_unit,
                 content=content_key(passage.text),
                 text=passage.text,
-                tsv=tsvector_binary(lexemes.terms),
                 terms=pack((lexemes,)),
                 lexemes=lexemes.length,
             )

@@ -1,60 +1,74 @@
-"""The compact postings column: which terms a passage has, how often, and how long its fields are.
+"""Which terms a passage has, how often, and how long its fields are: forward and inverted.
 
-Layout, little-endian: version u8, fields u8, terms u16; a length u32 for each field; the terms'
-hashes u32, in the order the text has them; for each field the frequency of each term u8, at
-most 255. Terms that share a hash are one to the ranking, which at 200 terms of 2**32 happens to
-one passage in 200,000.
+Forward, a passage's column, little-endian: version u8, fields u8, terms u16; a length u32 for
+each field; the terms' keys i64, in the order the text has them; then for each term its frequency
+in each field, u8, at most 255. Inverted, for each term of many passages: their numbers u32,
+rising, and the same frequencies in the same order, so that the lists of passages that follow one
+another are joined by putting them one behind the other.
+
+A term's key is 64 bits of its hash. Two terms of a million share one once in 40 million times.
 """
 
+import hashlib
 import struct
-import zlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from memory.domain.analyzer import Lexemes
 
-_VERSION: Final = 1
+FIELDS: Final = 1
+"""The body alone, for now.  Source: architecture, section 6."""
+
+_VERSION: Final = 2
 _HEAD: Final = struct.Struct("<BBH")
 _MAX_TERMS: Final = 0xFFFF
-_HASHES_LIMIT: Final = 200_000
+_KEYS_LIMIT: Final = 200_000
+
+Keys: TypeAlias = npt.NDArray[np.int64]
+Numbers: TypeAlias = npt.NDArray[np.uint32]
+Counts: TypeAlias = npt.NDArray[np.uint8]
 
 
-class _Hashes(dict[str, int]):
+class _Keys(dict[str, int]):
     def __missing__(self, term: str) -> int:
-        if len(self) > _HASHES_LIMIT:
+        if len(self) > _KEYS_LIMIT:
             self.clear()
-        value = self[term] = zlib.crc32(term.encode())
+        digest = hashlib.blake2b(term.encode(), digest_size=8).digest()
+        value = self[term] = int.from_bytes(digest, "little", signed=True)
         return value
 
 
-_hashes: Final = _Hashes()
+_keys: Final = _Keys()
+
+
+def term_key(term: str) -> int:
+    """Return the signed 64-bit number that stands for a term."""
+    return _keys[term]
 
 
 def pack(fields: Sequence[Lexemes]) -> bytes:
     """Return the column for a passage's fields, in the order the ranking weighs them."""
     if len(fields) == 1:
         terms = fields[0].terms
-        hashes: Iterable[int] = map(_hashes.__getitem__, islice(terms, _MAX_TERMS))
-        tables = [list(islice(terms.values(), _MAX_TERMS))]
-        size = len(tables[0])
+        size = min(len(terms), _MAX_TERMS)
+        keys = [_keys[term] for term in islice(terms, size)]
+        counts = _saturated(list(islice(terms.values(), size)))
     else:
         totals = _several(fields)
         size = min(len(totals), _MAX_TERMS)
-        hashes = islice(totals, size)
-        tables = [
-            [counts[place] for counts in islice(totals.values(), size)]
-            for place in range(len(fields))
-        ]
+        keys = list(islice(totals, size))
+        counts = _saturated([one for each in islice(totals.values(), size) for one in each])
     return b"".join(
         (
             _HEAD.pack(_VERSION, len(fields), size),
             struct.pack(f"<{len(fields)}I", *[field.length for field in fields]),
-            struct.pack(f"<{size}I", *hashes),
-            *map(_saturated, tables),
+            struct.pack(f"<{size}q", *keys),
+            counts,
         )
     )
 
@@ -67,78 +81,85 @@ def _saturated(counts: list[int]) -> bytes:
         return bytes([min(count, 255) for count in counts])
 
 
-def _several(fields: Sequence[Lexemes]) -> dict[int, tuple[int, ...]]:
+def _several(fields: Sequence[Lexemes]) -> dict[int, list[int]]:
     totals: dict[int, list[int]] = {}
     for place, field in enumerate(fields):
         for term, count in field.terms.items():
-            totals.setdefault(_hashes[term], [0] * len(fields))[place] += count
-    return {value: tuple(counts) for value, counts in totals.items()}
+            totals.setdefault(_keys[term], [0] * len(fields))[place] += count
+    return totals
 
 
-def frequencies(
-    columns: Sequence[bytes], terms: Sequence[str]
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Look up terms in the columns of passages that were packed with the same fields.
+@dataclass(frozen=True, slots=True)
+class Forward:
+    """The columns of some passages, taken apart.
 
-    Returns:
-        How often each term stands in each field, of shape (passages, fields, terms), and the
-        fields' lengths, of shape (passages, fields).
+    Args:
+        lengths: of shape (passages, fields).
+        numbers: for each posting, its passage's place among the columns.
+        keys: for each posting, its term's key.
+        counts: of shape (postings, fields).
     """
-    wanted, place_of = np.unique(
-        np.fromiter(map(_hashes.__getitem__, terms), "<u4", len(terms)), return_inverse=True
-    )
-    fields = columns[0][1] if columns else 1
-    counts = np.zeros((len(columns), fields, len(wanted)))
-    sizes = [_HEAD.unpack_from(column)[2] for column in columns]
+
+    lengths: Numbers
+    numbers: Numbers
+    keys: Keys
+    counts: Counts
+
+
+def unpack(columns: Sequence[bytes]) -> Forward:
+    """Take columns apart that were packed with the same fields."""
+    fields = columns[0][1] if columns else FIELDS
+    sizes = [column[2] | column[3] << 8 for column in columns]
     start = _HEAD.size + 4 * fields
-    lengths = _joined([column[_HEAD.size : start] for column in columns], "<u4")
-    hashes = _joined(
-        [column[start : start + 4 * n] for column, n in zip(columns, sizes, strict=True)], "<u4"
+    pairs = list(zip(columns, sizes, strict=True))
+    lengths = b"".join([column[_HEAD.size : start] for column in columns])
+    keys = b"".join([column[start : start + 8 * size] for column, size in pairs])
+    counts = b"".join([column[start + 8 * size :] for column, size in pairs])
+    return Forward(
+        lengths=np.frombuffer(lengths, "<u4").reshape(len(columns), fields),
+        numbers=np.repeat(np.arange(len(columns), dtype=np.uint32), sizes),
+        keys=np.frombuffer(keys, "<i8"),
+        counts=np.frombuffer(counts, "u1").reshape(-1, fields),
     )
-    rows = np.repeat(np.arange(len(columns)), sizes)
-    places = np.minimum(np.searchsorted(wanted, hashes), max(len(wanted) - 1, 0))
-    found = wanted[places] == hashes if len(wanted) else np.zeros(len(hashes), bool)
-    for field in range(fields):
-        table = _joined(
-            [
-                column[start + (4 + field) * n : start + (5 + field) * n]
-                for column, n in zip(columns, sizes, strict=True)
-            ],
-            "u1",
-        )
-        counts[rows[found], field, places[found]] = table[found]
-    return counts[:, :, place_of], lengths.reshape(len(columns), fields).astype(float)
 
 
-def _joined(pieces: Sequence[bytes], kind: str) -> npt.NDArray[np.uint32]:
-    return np.frombuffer(b"".join(pieces), kind)
+Inverted: TypeAlias = Iterator[tuple[int, bytes, bytes]]
 
 
-class _Lexemes(dict[str, bytes]):
-    def __missing__(self, term: str) -> bytes:
-        if len(self) > _HASHES_LIMIT:
-            self.clear()
-        # A zero ends the word; a 16-bit zero says that no positions follow.
-        value = self[term] = term.encode() + b"\0\0\0"
-        return value
+def invert(forward: Forward, *, first: int) -> Inverted:
+    """Yield each term's key with its passages' numbers and frequencies, by rising key.
 
-
-_binary: Final = _Lexemes()
-
-
-def tsvector_binary(terms: Collection[str]) -> bytes:
-    """Return lexemes, each once, as a COPY in binary takes a tsvector.
-
-    Postgres sorts them; its parser of the text form would cost more than all else of a row.
+    Args:
+        first: the number of the first of these passages.
     """
-    return struct.pack(">i", len(terms)) + b"".join(map(_binary.__getitem__, terms))
+    if not len(forward.keys):
+        return
+    order = np.argsort(forward.keys, kind="stable")
+    keys = forward.keys[order]
+    numbers = (forward.numbers[order] + np.uint32(first)).astype("<u4").tobytes()
+    counts = forward.counts[order]
+    fields, packed = counts.shape[1], counts.tobytes()
+    starts = np.flatnonzero(np.append(True, keys[1:] != keys[:-1])).tolist()
+    ends = [*starts[1:], len(keys)]
+    for key, start, end in zip(keys[starts].tolist(), starts, ends, strict=True):
+        yield key, numbers[4 * start : 4 * end], packed[fields * start : fields * end]
 
 
-def tsquery_text(terms: Sequence[str]) -> str:
-    """Return the query that matches any of the lexemes, as Postgres reads a tsquery."""
-    return " | ".join(_quoted(term) for term in terms)
+def listed(numbers: bytes, counts: bytes, *, fields: int = FIELDS) -> tuple[Numbers, Counts]:
+    """Return a term's list as arrays: passage numbers, and frequencies of shape (n, fields)."""
+    return np.frombuffer(numbers, "<u4"), np.frombuffer(counts, "u1").reshape(-1, fields)
 
 
-def _quoted(term: str) -> str:
-    escaped = term.replace("\\", "\\\\").replace("'", "''")
-    return f"'{escaped}'"
+def lists_of(forward: Forward, keys: Sequence[int]) -> Iterator[tuple[int, Numbers, Counts]]:
+    """Yield, for each of the keys that stands anywhere, its place and its list."""
+    if not keys:
+        return
+    wanted = np.array(keys, dtype=np.int64)
+    order = np.argsort(wanted)
+    places = np.minimum(np.searchsorted(wanted, forward.keys, sorter=order), len(wanted) - 1)
+    places = order[places]
+    found = np.flatnonzero(wanted[places] == forward.keys)
+    places = places[found]
+    for place in np.unique(places).tolist():
+        held = found[places == place]
+        yield place, forward.numbers[held], forward.counts[held]

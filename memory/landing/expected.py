@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from memory.domain.analyzer import analyze
 from memory.domain.chain import row_hash
 from memory.domain.indexed import IndexedPassage
 from memory.domain.records import EpisodeRecord, LedgerRecord
@@ -74,7 +73,6 @@ def expected_passage(passage: IndexedPassage, *, agrees: bool) -> StoredPassage:
         last_unit=passage.last_unit,
         content=passage.content,
         text=passage.text,
-        lexemes=frozenset(analyze(passage.text).terms),
         terms=passage.terms,
         agrees=agrees,
     )

@@ -16,16 +16,10 @@ from ampup_site.kernel.errors import AmpUpError
 from ampup_site.kernel.failpoints import reach
 from memory.landing.transaction import NOTIFY_CHANNEL
 from memory.search.database import IndexDatabase
+from memory.search.folding import fold_waiting
 from memory.search.generations import drop_generation, retired_generations
 from memory.search.heads import live_head
-from memory.search.upkeep import (
-    FLUSH_PASSAGES,
-    VECTOR_BATCH,
-    flush_text,
-    fold_counts,
-    move_vectors,
-    pending_passages,
-)
+from memory.search.upkeep import VECTOR_BATCH, move_vectors
 from memory.tables.compaction import MIN_FILES, compact
 from memory.tables.warehouse import Warehouse
 
@@ -104,15 +98,12 @@ def step(connection: psycopg.Connection, *, clock: Clock) -> bool:
     """Do what is due, each thing once; say whether more may be due at once."""
     with connection.cursor() as cursor:
         head = live_head(cursor)
-        pending = pending_passages(cursor, head)
         retired = retired_generations(cursor, before=Micros(clock.now() - LONGEST_READ))
-    if pending > FLUSH_PASSAGES:
-        flush_text(connection, head)
+    if fold_waiting(connection, head):
         reach("mover.flushed")
     moved = move_vectors(connection, head)
     if moved:
         reach("mover.moved")
-    fold_counts(connection, head)
     for generation in retired:
         drop_generation(connection, generation)
     return moved == VECTOR_BATCH

@@ -17,6 +17,7 @@ from memory.landing.apply import analyze_bodies, apply_range, read_folded
 from memory.landing.children import children
 from memory.search import ddl
 from memory.search.database import IndexDatabase
+from memory.search.folding import fold_waiting
 from memory.search.generations import (
     building_generations,
     drop_generation,
@@ -120,8 +121,7 @@ def _build(
             progress=lambda done: progress(done, target),
         )
     reach("rebuild.filled")
-    with connection.transaction():
-        ddl.create_text_index(connection, head.generation)
+    fold_waiting(connection, head)
     connection.execute(f"ANALYZE {ddl.SCHEMA}.passages_g{head.generation}")
     connection.execute(f"ANALYZE {ddl.SCHEMA}.episode_rows_g{head.generation}")
     reach("rebuild.indexed")

@@ -24,14 +24,13 @@ from memory.search.stored import (
     StoredPassage,
     StoredRow,
     damaged_vectors,
-    kept_counts,
-    recount,
     stored_commits,
     stored_passages,
     stored_rows,
     strays,
 )
 from memory.search.stored_rights import wrong_bitmaps
+from memory.search.stored_segments import damaged_segments
 from memory.tables import reading
 from memory.tables.warehouse import Warehouse
 
@@ -176,7 +175,7 @@ class _Comparison:
             self._findings.add("extra", f"commits {seq}")
 
     def compare_whole(self) -> None:
-        """Compare what has no place in the ledger: strays, vectors, rights and kept counts."""
+        """Compare what has no place in the ledger: strays, vectors, rights and segments."""
         stray = strays(self._cursor, generation=self._head.generation, to_seq=self._head.seq)
         for table, count in stray.items():
             self._findings.add("extra", table, times=count)
@@ -184,9 +183,10 @@ class _Comparison:
             self._findings.add("wrong_vector", f"{table} {rid}/{n}")
         for scope_id, entry in wrong_bitmaps(self._cursor, generation=self._head.generation):
             self._findings.add("wrong_acl", f"acl_bitmaps {scope_id}/{entry}")
-        kept = kept_counts(self._cursor, generation=self._head.generation)
-        if kept != recount(self._cursor, generation=self._head.generation):
-            self._findings.add("stale", "passage_counts")
+        for kind, where in damaged_segments(
+            self._cursor, generation=self._head.generation, to_seq=self._head.noted_seq
+        ):
+            self._findings.add(kind, where)
 
     def report(self, *, commits: int) -> VerifyReport:
         """Return what was found."""

@@ -60,3 +60,12 @@ class IndexDatabase:
         with self.lend() as connection, psycopg.Cursor(connection) as cursor:
             cursor.format = Format.BINARY
             yield cursor
+
+    @contextmanager
+    def snapshot(self) -> Iterator[psycopg.Cursor]:
+        """Lend a binary cursor whose statements all see the same moment; it writes nothing."""
+        with self.lend() as connection, psycopg.Cursor(connection) as cursor:
+            cursor.format = Format.BINARY
+            with connection.transaction():
+                connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                yield cursor

@@ -23,7 +23,6 @@ def ensure_index(connection: psycopg.Connection) -> None:
         if live is None:
             head = open_generation(connection)
             ddl.create_keys(connection, head.generation)
-            ddl.create_text_index(connection, head.generation)
             flip(cursor, generation=head.generation, now=Micros(0))
 
 

@@ -18,7 +18,7 @@ class Head:
 
     Args:
         chain_hash: the hash of the ledger row at `seq`; the genesis hash at 0.
-        flushed_seq: up to where the mover has flushed the text index.
+        noted_seq: up to where the mover has counted the passages that wait to be folded.
         made: tells this making of the generation from one of the same number in an index that
             was dropped since.
     """
@@ -30,12 +30,12 @@ class Head:
     committed_at: Micros
     analyzer: str
     next_acl_set: int
-    flushed_seq: Seq
+    noted_seq: Seq
     made: int = 0
 
 
 _SELECT: Final = f"""
-SELECT generation, state, seq, chain_hash, committed_at, analyzer, next_acl_set, flushed_seq,
+SELECT generation, state, seq, chain_hash, committed_at, analyzer, next_acl_set, noted_seq,
        coalesce(to_regclass('{ddl.SCHEMA}.acl_sets_g' || generation)::oid::bigint, 0)
 FROM {ddl.SCHEMA}.ledger_head
 """

@@ -4,7 +4,6 @@ The rows are a function of the Iceberg records, the analyzer and the generation'
 so whoever writes them, landing, repair or rebuild, writes the same ones.
 """
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -61,9 +60,6 @@ class _Batch:
     commits: list[tuple[object, ...]] = field(default_factory=list)
     gone: list[tuple[object, ...]] = field(default_factory=list)
     present: list[tuple[int, int, int, int]] = field(default_factory=list)
-    counts: dict[tuple[int, int, int], list[int]] = field(default_factory=dict)
-    moved: list[tuple[int, int, int, int]] = field(default_factory=list)
-    sizes: dict[tuple[int, int], tuple[int, int, int]] = field(default_factory=dict)
 
     def take(self, commit: CommitRows) -> None:
         ledger = commit.ledger
@@ -88,7 +84,6 @@ class _Batch:
     ) -> None:
         acl_set_id = self.acl.number(Acl(record.acl))
         self.acl.use(scope_id, acl_set_id)
-        lexemes = sum(passage.lexemes for passage in passages)
         key = (self.generation, scope_id, record.branch_id, ledger.seq, rid)
         self.episodes.append(
             (
@@ -108,7 +103,7 @@ class _Batch:
                 bytes.fromhex(record.body_sha256),
                 record.body_len,
                 len(passages),
-                lexemes,
+                sum(passage.lexemes for passage in passages),
                 record.origin_commit_id,
             )
         )
@@ -121,13 +116,10 @@ class _Batch:
                 passage.last_unit,
                 passage.content,
                 passage.text,
-                passage.tsv,
                 passage.terms,
             )
             for passage in passages
         )
-        self._count(scope_id, acl_set_id, ledger.seq, len(passages), lexemes)
-        self.sizes[(scope_id, rid)] = (acl_set_id, len(passages), lexemes)
         place = self.places.get((ledger.scope, EpisodeId(record.episode_id)))
         self.places[(ledger.scope, EpisodeId(record.episode_id))] = _Place(
             rids=(*place.rids, rid) if place else (rid,), live_rid=rid
@@ -140,7 +132,6 @@ class _Batch:
         self.gone.append(
             (self.generation, scope_id, ledger.branch_id, place.live_rid, ledger.seq, "removed")
         )
-        self.moved.append((scope_id, place.live_rid, 0, ledger.seq))
         place.live_rid = None
 
     def _amend(self, scope_id: int, ledger: LedgerRecord, episode_id: EpisodeId, acl: Acl) -> None:
@@ -149,8 +140,6 @@ class _Batch:
         self.acl.use(scope_id, acl_set_id)
         for rid in place.rids if place else ():
             self.present.append((scope_id, rid, acl_set_id, ledger.seq))
-            if place and rid == place.live_rid:
-                self.moved.append((scope_id, rid, acl_set_id, ledger.seq))
 
     def _commit(self, scope_id: int, commit: CommitRows) -> None:
         ledger = commit.ledger
@@ -175,60 +164,22 @@ class _Batch:
             )
         )
 
-    def _count(self, scope_id: int, acl_set_id: int, seq: int, passages: int, lexemes: int) -> None:
-        total = self.counts.setdefault((scope_id, acl_set_id, seq), [0, 0])
-        total[0] += passages
-        total[1] += lexemes
-
-    def recount(self, cursor: psycopg.Cursor) -> None:
-        """Move the counts of episodes that went, or whose ACL changed, out of their old set."""
-        unknown: dict[int, list[int]] = defaultdict(list)
-        for scope_id, rid, _, _ in self.moved:
-            if (scope_id, rid) not in self.sizes:
-                unknown[scope_id].append(rid)
-        for scope_id, rids in unknown.items():
-            for rid, *size in _sizes(cursor, self.generation, scope_id, rids):
-                self.sizes[(scope_id, rid)] = (size[0], size[1], size[2])
-        for scope_id, rid, to_set, seq in self.moved:
-            from_set, passages, lexemes = self.sizes[(scope_id, rid)]
-            self._count(scope_id, from_set, seq, -passages, -lexemes)
-            if to_set:
-                self._count(scope_id, to_set, seq, passages, lexemes)
-                self.sizes[(scope_id, rid)] = (to_set, passages, lexemes)
-
-
-def _sizes(
-    cursor: psycopg.Cursor, generation: int, scope_id: int, rids: list[int]
-) -> list[tuple[int, int, int, int]]:
-    cursor.execute(
-        "SELECT held.rid, coalesce(present.acl_set_id, held.acl_set_id), held.passages,"
-        f" held.lexemes FROM {ddl.SCHEMA}.episode_rows AS held"
-        f" LEFT JOIN {ddl.SCHEMA}.acl_current AS present"
-        " ON present.generation = held.generation AND present.scope_id = held.scope_id"
-        " AND present.rid = held.rid"
-        " WHERE held.generation = %s AND held.scope_id = %s AND held.rid = ANY(%s)",
-        (generation, scope_id, rids),
-    )
-    return cursor.fetchall()
-
 
 _COLUMNS: Final = {
     "episode_rows": "generation, scope_id, branch_id, seq, rid, acl_set_id, episode_id, source,"
     " episode_type, document, version_of, occurred_at, recorded_at, author, about, tags, meta,"
     " body_sha256, body_len, passages, lexemes, origin_commit_id",
     "passages": "generation, scope_id, branch_id, seq, rid, n, acl_set_id, first_unit, last_unit,"
-    " content, text, tsv, terms",
+    " content, text, terms",
     "commits": "generation, seq, commit_id, scope_id, branch_id, kind, author, batch_id, job_id,"
     " message, episode_count, fact_count, passage_count, payload_hash, chain_hash, committed_at",
     "gone": "generation, scope_id, branch_id, rid, seq, kind",
-    "passage_counts": "generation, scope_id, acl_set_id, seq, passages, lexemes",
 }
 
 _PASSAGE_TYPES: Final = (
     *("int4", "int4", "int8", "int8", "int8", "int4", "int4", "int4", "int4"),
-    *("bytea", "text", "bytea", "bytea"),
+    *("bytea", "text", "bytea"),
 )
-"""The tsvector goes as the bytes it is received as: half the cost of a row is its text form."""
 
 
 def write_commits(
@@ -253,18 +204,11 @@ def write_commits(
     )
     for commit in commits:
         batch.take(commit)
-    batch.recount(cursor)
     acl.write(cursor)
-    counts = [
-        (batch.generation, *key, passages, lexemes)
-        for key, (passages, lexemes) in batch.counts.items()
-        if passages or lexemes
-    ]
     _copy(cursor, "episode_rows", batch.generation, batch.episodes)
     _copy(cursor, "passages", batch.generation, batch.passages, types=_PASSAGE_TYPES)
     _copy(cursor, "commits", batch.generation, batch.commits)
     _copy(cursor, "gone", batch.generation, batch.gone)
-    _copy(cursor, "passage_counts", batch.generation, counts)
     if batch.present:
         _amend(cursor, batch.generation, batch.present)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
 import psycopg
 
@@ -45,7 +45,6 @@ class StoredPassage:
     last_unit: int
     content: bytes
     text: str
-    lexemes: frozenset[str]
     terms: bytes
     agrees: bool
 
@@ -90,7 +89,7 @@ WHERE held.generation = %s AND held.scope_id = %s AND held.rid >= %s AND held.ri
 
 _PASSAGES: Final = f"""
 SELECT passage.rid, passage.n, passage.first_unit, passage.last_unit, passage.content,
-       passage.text, tsvector_to_array(passage.tsv), passage.terms,
+       passage.text, passage.terms,
        coalesce(passage.acl_set_id = held.acl_set_id AND passage.seq = held.seq
                 AND passage.branch_id = held.branch_id, false)
 FROM {ddl.SCHEMA}.passages AS passage
@@ -146,10 +145,8 @@ def stored_passages(
     """Return the passages of a range of seqs by (rid, n)."""
     cursor.execute(_PASSAGES, (generation, scope_id, *_range(from_seq, to_seq)))
     return {
-        (rid, n): StoredPassage(
-            first, last, bytes(content), text, frozenset(lexemes), bytes(terms), agrees
-        )
-        for rid, n, first, last, content, text, lexemes, terms, agrees in cursor
+        (rid, n): StoredPassage(first, last, bytes(content), text, bytes(terms), agrees)
+        for rid, n, first, last, content, text, terms, agrees in cursor
     }
 
 
@@ -198,36 +195,3 @@ def damaged_vectors(cursor: psycopg.Cursor, *, generation: int) -> Iterator[tupl
         for rid, n, stored, vector, agrees in cursor:
             if not agrees or fingerprint(bytes(vector)) != bytes(stored):
                 yield table, rid, n
-
-
-Counts: TypeAlias = dict[tuple[int, int], tuple[int, int]]
-"""Live passages, and the lexemes in them, for each (scope, present ACL set)."""
-
-
-def kept_counts(cursor: psycopg.Cursor, *, generation: int) -> Counts:
-    """Return the counts kept beside the rows."""
-    cursor.execute(
-        "SELECT scope_id, acl_set_id, sum(passages)::bigint, sum(lexemes)::bigint"
-        f" FROM {ddl.SCHEMA}.passage_counts WHERE generation = %s"
-        " GROUP BY 1, 2 HAVING sum(passages) <> 0 OR sum(lexemes) <> 0",
-        (generation,),
-    )
-    return {(scope_id, number): (passages, words) for scope_id, number, passages, words in cursor}
-
-
-def recount(cursor: psycopg.Cursor, *, generation: int) -> Counts:
-    """Return the same numbers counted from the rows."""
-    cursor.execute(
-        "SELECT held.scope_id, coalesce(present.acl_set_id, held.acl_set_id),"
-        " sum(held.passages)::bigint, sum(held.lexemes)::bigint"
-        f" FROM {ddl.SCHEMA}.episode_rows AS held"
-        f" LEFT JOIN {ddl.SCHEMA}.acl_current AS present"
-        " ON present.generation = held.generation AND present.scope_id = held.scope_id"
-        " AND present.rid = held.rid"
-        " WHERE held.generation = %s AND held.branch_id = 0 AND NOT EXISTS"
-        f" (SELECT 1 FROM {ddl.SCHEMA}.gone AS gone WHERE gone.generation = held.generation"
-        "  AND gone.scope_id = held.scope_id AND gone.rid = held.rid)"
-        " GROUP BY 1, 2 HAVING sum(held.passages) <> 0 OR sum(held.lexemes) <> 0",
-        (generation,),
-    )
-    return {(scope_id, number): (passages, words) for scope_id, number, passages, words in cursor}

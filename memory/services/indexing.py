@@ -14,8 +14,9 @@ from memory.engine import Engine
 from memory.landing.rebuild import RebuildReport, rebuild_index
 from memory.landing.verify import VerifyReport, verify_index
 from memory.search.commits import commit_at_head, read_log
+from memory.search.folding import waiting_passages
 from memory.search.heads import Head, live_head
-from memory.search.upkeep import TAIL_LIMIT, pending_passages, tail_length
+from memory.search.upkeep import TAIL_LIMIT, tail_length
 from memory.services.access import open_scope
 
 _NO_SCOPE = 0
@@ -28,7 +29,7 @@ class IndexCounts:
 
     Args:
         applied: the newest commit that the index has; None before the first.
-        pending: passages that the mover has not flushed into the text index yet.
+        pending: passages that the mover has not folded into segments yet.
         tail: vectors that are searched exactly, not yet under HNSW.
         tail_long: whether the tail is long enough that loads slow down.
         analyzer_current: False if the live generation was built by another analyzer.
@@ -80,7 +81,7 @@ def _counts(cursor: psycopg.Cursor, head: Head, context: ReadContext | None) -> 
     tail = tail_length(cursor, head, scope_id=scope_id)
     return IndexCounts(
         applied=applied,
-        pending=pending_passages(cursor, head, scope_id=scope_id),
+        pending=waiting_passages(cursor, head, scope_id=scope_id),
         tail=tail,
         tail_long=tail > TAIL_LIMIT,
         analyzer_current=head.analyzer == FINGERPRINT,

@@ -1,4 +1,4 @@
-"""Finds passages by keyword: candidates from the index, ranked by BM25 over what is visible."""
+"""Finds passages by keyword, ranked by BM25 over all that the caller may see."""
 
 import re
 from dataclasses import dataclass, field
@@ -13,20 +13,12 @@ from ampup_site.kernel.errors import BadRequest
 from memory.domain.analyzer import query_terms
 from memory.domain.ids import EpisodeId
 from memory.domain.limits import MAX_K
-from memory.domain.postings import frequencies
-from memory.domain.ranking import bm25
+from memory.domain.ranking import best_places, keyword_scores, timed_places
 from memory.domain.read_context import ReadContext
 from memory.engine import Engine
 from memory.search.episodes import EpisodeFilters
-from memory.search.keyword import (
-    CANDIDATE_CAP,
-    Candidate,
-    FoundPassage,
-    Statistics,
-    find_candidates,
-    read_passages,
-    read_statistics,
-)
+from memory.search.passages import FoundPassage, read_passages
+from memory.search.segments import passages_matching, read_corpus
 from memory.services.access import open_scope
 
 _NO_TEXT: Final = re.compile(r"[\x00\ud800-\udfff]")
@@ -34,7 +26,6 @@ MAX_QUERY: Final = 20_000
 """Characters of a query: beyond the longest question; more is a document, which one ingests."""
 
 Order = Literal["relevance", "newest", "oldest"]
-_TIME_ORDERS: Final = {"newest": "DESC", "oldest": "ASC"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +51,7 @@ class PassageHit:
 
     Args:
         label: its units as citations name them: `t3` or `t3-t9`.
-        score: 0 to 1, of the best candidate's keyword score.
+        score: 0 to 1, of the best match's keyword score.
     """
 
     episode_id: EpisodeId
@@ -87,12 +78,11 @@ def find_passages(
     """
     _check(query)
     terms = query_terms(query.text)
-    with engine.index.reading() as cursor:
+    with engine.index.snapshot() as cursor:
         context = open_scope(engine, cursor, caller, scope)
         if context.scope_id is None or not terms:
             return ()
-        statistics = read_statistics(cursor, context, terms)
-        ranked = _rank(cursor, context, query, terms, statistics)
+        ranked = _rank(cursor, context, query, terms)
         found = read_passages(cursor, context, [place for place, _ in ranked])
     return tuple(_hit(engine, found[place], score) for place, score in ranked)
 
@@ -113,47 +103,23 @@ def _check(query: PassageQuery) -> None:
 
 
 def _rank(
-    cursor: psycopg.Cursor,
-    context: ReadContext,
-    query: PassageQuery,
-    terms: tuple[str, ...],
-    statistics: Statistics,
+    cursor: psycopg.Cursor, context: ReadContext, query: PassageQuery, terms: tuple[str, ...]
 ) -> list[tuple[tuple[int, int], float]]:
-    """Return the (rid, n) of the k best candidates with their scores, in the asked order."""
-    by_time = _TIME_ORDERS.get(query.order)
-    candidates = find_candidates(
-        cursor,
-        context,
-        terms,
-        statistics,
-        filters=query.filters,
-        by_time=by_time,
-        limit=CANDIDATE_CAP if by_time is None else query.k,
-    )
-    if not candidates:
-        return []
-    scores = _scores(candidates, terms, statistics)
-    best = max(scores) or 1.0
-    pairs = [
-        ((candidate.rid, candidate.n), score / best)
-        for candidate, score in zip(candidates, scores, strict=True)
+    """Return the (rid, n) of the k best passages with their scores, in the asked order."""
+    by_time = query.order != "relevance"
+    corpus = read_corpus(cursor, context, terms, times=by_time)
+    scores = keyword_scores(corpus)
+    among = passages_matching(cursor, context, corpus, query.filters)
+    if by_time:
+        newest = query.order == "newest"
+        places = timed_places(corpus, scores, among=among, k=query.k, newest=newest)
+    else:
+        places = best_places(corpus, scores, among=among, k=query.k)
+    found = scores if among is None else scores[among]
+    best = float(found.max(initial=0.0)) or 1.0
+    return [
+        (corpus.place_in_episode(place), float(scores[place]) / best) for place in places.tolist()
     ]
-    if by_time is None:
-        pairs.sort(key=lambda pair: (-pair[1], -pair[0][0], pair[0][1]))
-    return pairs[: query.k]
-
-
-def _scores(
-    candidates: tuple[Candidate, ...], terms: tuple[str, ...], statistics: Statistics
-) -> list[float]:
-    counts, lengths = frequencies([candidate.terms for candidate in candidates], terms)
-    return bm25(
-        counts,
-        lengths,
-        passages=statistics.passages,
-        mean_lengths=(statistics.mean_length,),
-        document_frequencies=statistics.frequencies,
-    )
 
 
 def _hit(engine: Engine, found: FoundPassage, score: float) -> PassageHit:

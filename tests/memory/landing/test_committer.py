@@ -16,7 +16,6 @@ from memory.domain.change import PreparedEpisode
 from memory.domain.episode_views import Remembered
 from memory.domain.errors import LedgerBusy
 from memory.domain.pending import Pending
-from memory.domain.postings import tsvector_binary
 from memory.engine import Engine
 from memory.landing import transaction
 from memory.search.database import IndexDatabase
@@ -109,19 +108,18 @@ def test_eighty_similar_writes_are_eighty_and_land_gathered(
     assert sound(engine)
 
 
-def _lexemes(made: PreparedEpisode, tsv: bytes) -> PreparedEpisode:
-    return replace(made, passages=tuple(replace(one, tsv=tsv) for one in made.passages))
+def _passages(made: PreparedEpisode, **fields: object) -> PreparedEpisode:
+    return replace(made, passages=tuple(replace(one, **fields) for one in made.passages))
 
 
 @pytest.mark.parametrize(
     ("poison", "code"),
     [
-        (lambda made: _lexemes(made, b"no tsvector"), "landing_failed"),
-        (lambda made: _lexemes(made, tsvector_binary(["x" * 3_000])), "landing_failed"),
+        (lambda made: _passages(made, text="a\x00b"), "validation"),
         (lambda made: replace(made, document="a\x00b"), "validation"),
         (lambda made: replace(made, occurred_at=2**70), "landing_failed"),
     ],
-    ids=["malformed lexemes", "over-long lexeme", "NUL", "bad date"],
+    ids=["NUL in a passage", "NUL", "bad date"],
 )
 def test_a_poisoned_member_of_a_batch_is_refused_alone(
     engine: Engine,

@@ -11,6 +11,8 @@ from accounts.domain.caller import Caller
 from accounts.domain.scope import Scope
 from memory.engine import Engine
 from memory.search.ddl import PARTITIONED
+from memory.search.folding import fold_waiting
+from memory.search.heads import live_head
 from memory.search.vectors import PassageVector, add_vectors
 from memory.services import indexing
 from memory.services.episodes import amend_acl, forget, ingest, remember
@@ -36,7 +38,7 @@ DAMAGES: Final = {
     "a commit that is missing": (f"DELETE FROM commits_g1 WHERE {one('commits_g1')}", {"missing"}),
     "a passage too many": (
         "INSERT INTO passages_g1 SELECT generation, scope_id, branch_id, seq, rid, 99, acl_set_id,"
-        f" first_unit, last_unit, content, text, tsv, terms FROM passages_g1"
+        f" first_unit, last_unit, content, text, terms FROM passages_g1"
         f" WHERE {one('passages_g1')}",
         {"extra"},
     ),
@@ -55,13 +57,44 @@ DAMAGES: Final = {
         f"UPDATE passages_g1 SET scope_id = 999 WHERE {one('passages_g1')}",
         {"extra", "missing"},
     ),
-    "a lexeme too many": (
-        f"UPDATE passages_g1 SET tsv = tsv || 'zzz'::tsvector WHERE {one('passages_g1')}",
+    "a term that is another": (
+        "UPDATE passages_g1 SET terms = set_byte(terms, 8, (get_byte(terms, 8) + 1) % 256)"
+        f" WHERE {one('passages_g1')}",
         {"stale"},
     ),
-    "a lexeme that is missing": (
-        "UPDATE passages_g1 SET tsv = ts_delete(tsv, (tsvector_to_array(tsv))[1])"
-        f" WHERE {one('passages_g1')}",
+    "a list of a term nobody wrote": (
+        "INSERT INTO postings_g1 SELECT generation, scope_id, branch_id, segment, term + 1,"
+        f" numbers, counts FROM postings_g1 WHERE {one('postings_g1', 'term')}",
+        {"extra"},
+    ),
+    "a list that is missing": (
+        f"DELETE FROM postings_g1 WHERE {one('postings_g1', 'term')}",
+        {"missing"},
+    ),
+    "a list with another frequency": (
+        "UPDATE postings_g1 SET counts = set_byte(counts, 0, 77)"
+        f" WHERE {one('postings_g1', 'term')}",
+        {"stale"},
+    ),
+    "a list that names another passage": (
+        "UPDATE postings_g1 SET numbers = set_byte(numbers, 0, 77)"
+        f" WHERE {one('postings_g1', 'term')}",
+        {"stale"},
+    ),
+    "lists of a segment that is none": (
+        f"DELETE FROM segments_g1 WHERE {one('segments_g1', 'segment')}",
+        {"extra", "stale"},
+    ),
+    "a segment with another ACL": (
+        "UPDATE segments_g1 SET acl_sets = set_byte(acl_sets, 0, 77)",
+        {"stale"},
+    ),
+    "a segment that ends elsewhere": (
+        "UPDATE segments_g1 SET to_rid = to_rid + 1",
+        {"stale"},
+    ),
+    "other counts of what waits": (
+        "UPDATE folds_g1 SET waiting = waiting + 1",
         {"stale"},
     ),
     "another text": (
@@ -140,14 +173,6 @@ DAMAGES: Final = {
         "UPDATE ledger_head SET chain_hash = repeat('0', 64) WHERE state = 'live'",
         {"stale"},
     ),
-    "other counts of passages": (
-        f"UPDATE passage_counts_g1 SET passages = passages + 1 WHERE {one('passage_counts_g1')}",
-        {"stale"},
-    ),
-    "other counts of lexemes": (
-        f"UPDATE passage_counts_g1 SET lexemes = lexemes + 1 WHERE {one('passage_counts_g1')}",
-        {"stale"},
-    ),
 }
 
 
@@ -165,13 +190,15 @@ def stored(engine: Engine, owner: Caller, org: Scope) -> Engine:
     amend_acl(
         engine, owner, org, kept.episodes[0].episode_id, acl=["group:sales"], expected=["*"]
     ).wait()
-    remember(engine, owner, org, note("For everyone.")).wait()
     with engine.index.connect(application="test") as connection, connection.cursor() as cursor:
         [(scope_id, rid)] = cursor.execute(
             "SELECT scope_id, rid FROM passages_g1 WHERE text = 'One of many.'"
         ).fetchall()
         vector = PassageVector(rid=rid, n=1, embedder="drawn", part=0, values=(0.1, 0.2, 0.3))
         assert add_vectors(cursor, generation=1, scope_id=scope_id, vectors=[vector]) == 1
+        # All but what lands last: some is folded, some waits.
+        assert fold_waiting(connection, live_head(cursor), at_least=2) == 4
+    remember(engine, owner, org, note("For everyone.")).wait()
     return engine
 
 

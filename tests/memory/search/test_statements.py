@@ -39,7 +39,6 @@ _WITHOUT_SCOPE: Final = {
 }
 _WITHOUT_HISTORY: Final = {
     r"rid = (%\(rid\)s|ANY\(%\(rids\)s\)|wanted\.rid)": "rows already found by their history",
-    r"rid = ANY\(%s\)": "rows that a landing is about to touch",
     r"DISTINCT body_sha256": "bodies are kept once, whatever branch holds them",
     r"count\(\*\) FROM ampup_index\.vectors_tail": "how long the tail is, over all scopes",
     r"^COPY ": "rows name their place themselves",
