@@ -17,8 +17,9 @@ import psycopg
 
 from ampup_site.kernel.clock import Clock, Micros, SystemClock
 from ampup_site.kernel.failpoints import reach
-from memory.domain.errors import LedgerConflict
+from memory.domain.errors import LedgerConflict, StorageUnavailable
 from memory.domain.records import LedgerRecord
+from memory.tables.avro import DataFile
 from memory.tables.catalog import (
     CATALOG,
     Move,
@@ -29,7 +30,7 @@ from memory.tables.catalog import (
     read_pointers,
 )
 from memory.tables.encode import EncodedPart, ScopePart, data_folder, write_records
-from memory.tables.files import Files, local_path
+from memory.tables.files import Files, local_path, whole_or_gone
 from memory.tables.layouts import LAYOUTS, LEDGER, LEDGER_NAMESPACE, SCOPE_TABLES
 from memory.tables.state import TableState, load_table, new_table
 from memory.tables.versions import StagedTable, append
@@ -85,11 +86,15 @@ class Warehouse:
 
     def encode(self, part: ScopePart) -> EncodedPart:
         """Write a scope's data files; needs no lock and nothing of the tables' state."""
-        files = {
-            table: write_records(self.root, part.namespace, table, rows)
-            for table, rows in part.tables()
-        }
-        return EncodedPart(part.namespace, files)
+        files: dict[str, DataFile] = {}
+        try:
+            for table, rows in part.tables():
+                files[table] = write_records(self.root, part.namespace, table, rows)
+        except BaseException:
+            self.discard([EncodedPart(part.namespace, files)])
+            raise
+        blobs = tuple(body.blob for body in part.bodies if body.blob is not None)
+        return EncodedPart(part.namespace, files, blobs)
 
     def stage(
         self,
@@ -103,10 +108,15 @@ class Warehouse:
 
         Raises:
             LedgerConflict: the ledger's table does not stand where the first row says.
+            StorageUnavailable: a long body is gone that a row names; it must be sent again.
         """
+        self._check_blobs(parts)
         namespaces = {part.namespace for part in parts} | {LEDGER_NAMESPACE}
         pointers = read_pointers(connection, namespaces)
-        rows = write_records(self.root, *LEDGER_KEY, ledger)
+        book = self.state(LEDGER_KEY, pointers)
+        if ledger_seq_of(book) != ledger[0].seq - 1:
+            message = "The ledger table and the index head disagree."
+            raise LedgerConflict(message)
         summary = {
             "memory.batch-id": batch_id,
             "memory.seq-min": str(ledger[0].seq),
@@ -119,15 +129,13 @@ class Warehouse:
             for part in parts
             for table, file in part.files.items()
         ]
-        book = self.state(LEDGER_KEY, pointers)
-        if ledger_seq_of(book) != ledger[0].seq - 1:
-            message = "The ledger table and the index head disagree."
-            raise LedgerConflict(message)
+        rows = write_records(self.root, *LEDGER_KEY, ledger)
         staged = [
             append(state, [file], summary=summary, now=now)
             for state, file in [*touched, (book, rows)]
         ]
-        self.make_durable(staged, [file.path for _, file in touched] + [rows.path])
+        with whole_or_gone(local_path(rows.path)):
+            self.make_durable(staged, [file.path for _, file in touched] + [rows.path])
         return StagedLanding(tuple(staged))
 
     def swap(self, connection: psycopg.Connection, staged: StagedLanding) -> None:
@@ -216,6 +224,14 @@ class Warehouse:
         """Store a long body beside the tables; return its place under the warehouse."""
         return self.files.put_blob(namespace, sha256, body)
 
+    def _check_blobs(self, parts: Sequence[EncodedPart]) -> None:
+        """Refuse rows whose blob is gone: put there long ago, it was swept as nobody's."""
+        for part in parts:
+            for place in part.blobs:
+                if not (self.root / place).exists():
+                    message = "A long body was swept before its write landed; send it again."
+                    raise StorageUnavailable(message)
+
     def ledger_seq(self) -> int:
         """Return the newest seq that has landed, by the ledger table itself; 0 if none has."""
         with self.connected() as connection:
@@ -229,10 +245,12 @@ class Warehouse:
     def make_durable(self, staged: Sequence[StagedTable], data: Sequence[str]) -> None:
         """Write the metadata files of new versions and flush them with their data files."""
         reach("tables.staged")
-        self.files.flush(
-            [local_path(uri) for uri in data],
-            new=[file for table in staged for file in table.files],
-        )
+        metadata = [file for table in staged for file in table.files]
+        try:
+            self.files.flush([local_path(uri) for uri in data], new=metadata)
+        except BaseException:
+            self.files.remove(path for path, _ in metadata)
+            raise
         reach("tables.fsynced")
 
 
