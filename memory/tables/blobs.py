@@ -13,7 +13,7 @@ import psycopg
 
 from ampup_site.kernel.clock import Micros
 from ampup_site.kernel.failpoints import reach
-from memory.tables.catalog import TableKey, read_pointers
+from memory.tables.catalog import TableKey
 from memory.tables.files import local_path
 from memory.tables.scan import texts_of
 from memory.tables.state import TableState
@@ -52,11 +52,14 @@ def remove_blobs(
 
     Args:
         before: blobs that were put there since, again perhaps, stay.
+
+    Raises:
+        CatalogBehind: the catalog is older than the warehouse; recover it first.
     """
     gone = []
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (warehouse.lock_key,))
-        state = warehouse.state(key, read_pointers(connection, [key[0]]))
+        state = warehouse.checked_state(connection, key)
         for path in sorted(set(doomed) - named_blobs(state, root=warehouse.root)):
             found = path.stat() if path.exists() else None
             if found is not None and found.st_mtime_ns // 1000 <= before:

@@ -43,10 +43,13 @@ class Compaction:
 def compact(
     warehouse: Warehouse, key: TableKey, *, min_files: int = MIN_FILES
 ) -> Compaction | None:
-    """Rewrite the files of one class of a table as one; None if no class has enough."""
+    """Rewrite the files of one class of a table as one; None if no class has enough.
+
+    Raises:
+        CatalogBehind: the catalog is older than the warehouse; recover it first.
+    """
     with warehouse.connected() as connection:
-        pointers = read_pointers(connection, [key[0]])
-        state = warehouse.state(key, pointers)
+        state = warehouse.checked_state(connection, key)
         chosen = files_to_compact(state.files(), min_files=min_files)
         if not chosen:
             return None

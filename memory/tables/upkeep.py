@@ -9,9 +9,8 @@ Blobs that no row names go the same way, the last look at them under the landing
 For the others no lock is taken. A version refers to files of the version before and to new ones
 only, so what is old and unreachable stays so, and landings need not wait for a folder to be read.
 
-Nothing is removed while a metadata file on disk is newer than the catalog says by more than one
-version: then the catalog is an older backup, and what looks unreachable may be acknowledged
-history.
+Nothing is removed while the catalog is older than the warehouse, of this table or of the ledger:
+what looks unreachable may be acknowledged history then.
 """
 
 from collections.abc import Iterator
@@ -25,12 +24,11 @@ import psycopg
 
 from ampup_site.kernel.clock import Micros
 from ampup_site.kernel.failpoints import reach
-from memory.domain.errors import CatalogBehind
 from memory.tables.avro import read_list
 from memory.tables.blobs import BODIES, blob_files, is_blob, named_blobs, remove_blobs
-from memory.tables.catalog import TableKey, read_pointers
+from memory.tables.catalog import TableKey
 from memory.tables.files import local_path
-from memory.tables.state import TableState, version_of
+from memory.tables.state import TableState
 from memory.tables.unreachable import forget_seen, note_seen
 from memory.tables.warehouse import Warehouse
 
@@ -95,8 +93,7 @@ def _unreached(
     connection: psycopg.Connection, warehouse: Warehouse, key: TableKey, paths: set[Path]
 ) -> set[Path]:
     """Return those of a table's files that nothing reaches as the catalog is now."""
-    state = warehouse.state(key, read_pointers(connection, [key[0]]))
-    check_catalog(state)
+    state = warehouse.checked_state(connection, key)
     unreached = paths - reachable_files(state)
     if any(is_blob(path) for path in unreached):
         unreached -= named_blobs(state, root=warehouse.root)
@@ -112,23 +109,6 @@ def _remove_files(doomed: set[Path]) -> list[tuple[Path, int]]:
             path.unlink(missing_ok=True)
         reach("expiry.deleting")
     return gone
-
-
-def check_catalog(state: TableState) -> None:
-    """Refuse upkeep of a table whose folder holds versions the catalog knows nothing of.
-
-    One version more is what a landing leaves that died before its commit.
-    """
-    newest = max(
-        (version_of(path.name) for path in (state.folder / "metadata").glob("*.metadata.json")),
-        default=state.version,
-    )
-    if newest > state.version + 1:
-        message = (
-            f"The warehouse holds version {newest} of {state.namespace}.{state.table} and the"
-            f" catalog knows {state.version}: it is an older backup. Nothing was removed."
-        )
-        raise CatalogBehind(message)
 
 
 def reachable_files(state: TableState) -> set[Path]:

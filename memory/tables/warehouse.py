@@ -32,7 +32,7 @@ from memory.tables.catalog import (
 from memory.tables.encode import EncodedPart, ScopePart, data_folder, write_records
 from memory.tables.files import Files, local_path, whole_or_gone
 from memory.tables.layouts import LAYOUTS, LEDGER, LEDGER_NAMESPACE, SCOPE_TABLES
-from memory.tables.state import TableState, load_table, new_table
+from memory.tables.state import TableState, check_catalog, load_table, new_table
 from memory.tables.versions import StagedTable, append
 
 LEDGER_KEY: Final = (LEDGER_NAMESPACE, LEDGER)
@@ -68,6 +68,7 @@ class Warehouse:
         self._states: OrderedDict[TableKey, TableState] = OrderedDict()
         self._lock = threading.Lock()
         self._grown: Counter[TableKey] = Counter()
+        self._book_version: int | None = None
         self._resting: dict[TableKey, Micros] = {}
         with self.connected() as connection:
             ensure_catalog(connection)
@@ -107,6 +108,7 @@ class Warehouse:
         """Write and flush the next version of each touched table, under the landing lock.
 
         Raises:
+            CatalogBehind: the catalog is older than the warehouse; it must be recovered first.
             LedgerConflict: the ledger's table does not stand where the first row says.
             StorageUnavailable: a long body is gone that a row names; it must be sent again.
         """
@@ -114,6 +116,7 @@ class Warehouse:
         namespaces = {part.namespace for part in parts} | {LEDGER_NAMESPACE}
         pointers = read_pointers(connection, namespaces)
         book = self.state(LEDGER_KEY, pointers)
+        self._check_book(book)
         if ledger_seq_of(book) != ledger[0].seq - 1:
             message = "The ledger table and the index head disagree."
             raise LedgerConflict(message)
@@ -215,6 +218,19 @@ class Warehouse:
         self.keep(state)
         return state
 
+    def checked_state(self, connection: psycopg.Connection, key: TableKey) -> TableState:
+        """Return a table's state as the catalog has it now, for upkeep to act on.
+
+        Raises:
+            CatalogBehind: the catalog is older than the warehouse, of this table or the ledger.
+        """
+        pointers = read_pointers(connection, {key[0], LEDGER_NAMESPACE})
+        # A table that got one version since the backup tells nothing: that could be a dead try's.
+        check_catalog(self.state(LEDGER_KEY, pointers))
+        state = self.state(key, pointers)
+        check_catalog(state)
+        return state
+
     def states(self, namespace: str, pointers: dict[TableKey, str]) -> dict[TableKey, TableState]:
         """Return all tables a namespace has or may get."""
         names = (LEDGER,) if namespace == LEDGER_NAMESPACE else tuple(SCOPE_TABLES)
@@ -223,6 +239,16 @@ class Warehouse:
     def write_blob(self, namespace: str, sha256: str, body: bytes) -> str:
         """Store a long body beside the tables; return its place under the warehouse."""
         return self.files.put_blob(namespace, sha256, body)
+
+    def _check_book(self, book: TableState) -> None:
+        """Refuse to land on an older backup of the catalog: what was acknowledged would fork off.
+
+        The folder is looked through at this process's first landing, and when the ledger has
+        gone back since.
+        """
+        if self._book_version is None or book.version < self._book_version:
+            check_catalog(book)
+        self._book_version = book.version
 
     def _check_blobs(self, parts: Sequence[EncodedPart]) -> None:
         """Refuse rows whose blob is gone: put there long ago, it was swept as nobody's."""

@@ -1,6 +1,6 @@
 """Lands rows straight through the warehouse, as the committer does, with a chain of its own."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from ampup_site.kernel.ids import COMMIT, UlidSource
 from memory.domain.chain import GENESIS, payload_hash, row_hash
 from memory.domain.records import BodyRecord, CommitKind, EpisodeRecord, LedgerRecord
 from memory.tables import reading
+from memory.tables.catalog import Move, TableKey, move_pointers
 from memory.tables.encode import ScopePart
 from memory.tables.verify import part_rows
 from memory.tables.warehouse import StagedLanding, Warehouse
@@ -171,3 +172,10 @@ class StillClock:
 def paths_below(folder: Path) -> set[Path]:
     """Return all files below a folder."""
     return {path for path in folder.rglob("*") if path.is_file()}
+
+
+def put_pointers(connection: psycopg.Connection, pointers: Mapping[TableKey, str]) -> None:
+    """Put a catalog back as it was, as the restore of a backup does."""
+    connection.execute("DELETE FROM public.iceberg_tables")
+    for key, at in pointers.items():
+        move_pointers(connection, [Move(key, None, at)])
