@@ -1,10 +1,9 @@
 """The Celery tasks of memory: each calls one service, and may be asked for twice."""
 
 from celery import shared_task
-from django.conf import settings
 
 from memory.services import jobs, loads, upkeep
-from memory.wiring import engine, spool_folder
+from memory.wiring import engine, maintain_window, spool_folder
 
 
 @shared_task(name="memory.tasks.run_load", ignore_result=True)  # type: ignore[untyped-decorator]
@@ -16,8 +15,8 @@ def run_load(job: str) -> None:
 @shared_task(name="memory.tasks.compact", ignore_result=True)  # type: ignore[untyped-decorator]
 def compact() -> None:
     """Do tonight's compaction of the tables, once and only within its window."""
-    window = settings.AMPUP_MAINTAIN_WINDOW
-    upkeep.run_nightly(engine(), start=window.start, end=window.end)
+    start, end = maintain_window()
+    upkeep.run_nightly(engine(), start=start, end=end)
 
 
 @shared_task(name="memory.tasks.remove_unreachable", ignore_result=True)  # type: ignore[untyped-decorator]
