@@ -87,7 +87,7 @@ def _counts(cursor: psycopg.Cursor, head: Head, context: ReadContext | None) -> 
     )
 
 
-def rebuild(engine: Engine, *, progress: Progress = silent) -> RebuildReport:
+def rebuild(engine: Engine, *, progress: Progress | None = None) -> RebuildReport:
     """Build the index anew from the tables beside the live one, then flip to it.
 
     Args:
@@ -98,11 +98,11 @@ def rebuild(engine: Engine, *, progress: Progress = silent) -> RebuildReport:
         warehouse=engine.warehouse,
         types=engine.types,
         clock=engine.clock,
-        progress=progress,
+        progress=progress or silent,
     )
 
 
-def verify(engine: Engine, *, since: int = 0, progress: Progress = silent) -> VerifyReport:
+def verify(engine: Engine, *, since: int = 0, progress: Progress | None = None) -> VerifyReport:
     """Compare the live index with what the tables say it must hold.
 
     Args:
@@ -113,5 +113,5 @@ def verify(engine: Engine, *, since: int = 0, progress: Progress = silent) -> Ve
         warehouse=engine.warehouse,
         types=engine.types,
         since=since,
-        progress=progress,
+        progress=progress or silent,
     )

@@ -21,9 +21,9 @@ class Log:
     commits: tuple[Commit, ...]
 
 
-def verify(engine: Engine, *, progress: Progress = silent) -> LedgerReport:
+def verify(engine: Engine, *, progress: Progress | None = None) -> LedgerReport:
     """Prove the chain and every commit's rows from the files; Postgres' rows are not read."""
-    return verify_ledger(engine.warehouse, progress=progress)
+    return verify_ledger(engine.warehouse, progress=progress or silent)
 
 
 def head(engine: Engine) -> Anchor:
