@@ -30,8 +30,12 @@ def read_file(path: str, table: str) -> pa.Table:
 
 def texts_of(path: Path, column: str) -> set[str]:
     """Return the values of one text column of a data file, but for null."""
-    rows = pq.read_table(path, columns=[column], partitioning=None)
-    return set(pc.unique(rows.column(column).drop_null()).to_pylist())
+    return set(pc.unique(read_columns(path, [column]).column(column).drop_null()).to_pylist())
+
+
+def read_columns(path: Path, columns: Sequence[str]) -> pa.Table:
+    """Return some columns of a data file, which it must have."""
+    return pq.read_table(path, columns=list(columns), partitioning=None)
 
 
 def read_groups(path: str, table: str) -> Iterator[pa.Table]:

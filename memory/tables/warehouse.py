@@ -6,7 +6,7 @@ is never stale: what moved is read again, what did not costs nothing.
 
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -202,7 +202,7 @@ class Warehouse:
             while len(self._states) > _CACHED:
                 self._states.popitem(last=False)
 
-    def state(self, key: TableKey, pointers: dict[TableKey, str]) -> TableState:
+    def state(self, key: TableKey, pointers: Mapping[TableKey, str]) -> TableState:
         """Return a table's state at its pointer, from memory if it has not moved."""
         namespace, table = key
         folder = data_folder(self.root, namespace=namespace, table=table)
@@ -231,7 +231,9 @@ class Warehouse:
         check_catalog(state)
         return state
 
-    def states(self, namespace: str, pointers: dict[TableKey, str]) -> dict[TableKey, TableState]:
+    def states(
+        self, namespace: str, pointers: Mapping[TableKey, str]
+    ) -> dict[TableKey, TableState]:
         """Return all tables a namespace has or may get."""
         names = (LEDGER,) if namespace == LEDGER_NAMESPACE else tuple(SCOPE_TABLES)
         return {(namespace, table): self.state((namespace, table), pointers) for table in names}
