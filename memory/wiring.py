@@ -19,6 +19,7 @@ from memory.landing.committer import Committer
 from memory.landing.mover import Mover
 from memory.search.database import IndexDatabase
 from memory.search.generations import ensure_index
+from memory.services.holders import FOLDER as HOLDERS
 from memory.services.spool import FOLDER as SPOOL
 from memory.tables.warehouse import Warehouse
 
@@ -64,6 +65,11 @@ def close_engine() -> None:
 def spool_folder() -> Path:
     """Return where background loads wait; edges and the worker of a data folder share it."""
     return Path(settings.AMPUP_DATA_DIR) / SPOOL
+
+
+def holders_folder() -> Path:
+    """Return where the processes of a data folder that do background work are told alive."""
+    return Path(settings.AMPUP_DATA_DIR) / HOLDERS
 
 
 def warehouse_folder() -> Path:

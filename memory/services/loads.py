@@ -27,7 +27,7 @@ from memory.domain.job import (
 from memory.domain.limits import MAX_ATOMIC_EPISODES
 from memory.engine import Engine
 from memory.models import JobRun
-from memory.services import jobs
+from memory.services import jobs, leases
 from memory.services.load_chunks import Intent, LoadItem, cut_chunks, prepare_chunk, preparing
 from memory.services.load_landing import ChunkWriter, LoadReport, land_chunks
 from memory.services.preparing import EpisodeDraft
@@ -67,7 +67,7 @@ def load_items(
     require(caller, Action.INGEST, scope)
     intent = Intent(caller, scope, id_of, unclaimed)
     writer = ChunkWriter(engine, intent, job_id or engine.ids.mint(JOB))
-    tell = progress or _silent
+    tell = progress or _unheard
     if atomic:
         return _load_at_once(engine, intent, writer, items, tell)
     report = writer.nothing()
@@ -123,7 +123,7 @@ def run_load(engine: Engine, job: str, *, spool: Path) -> None:
     found = JobRun.objects.filter(job=job, kind=JobKind.LOAD.value).first()
     if found is None:
         return
-    lease = jobs.take_lease(engine, job=job, scope=found.namespace)
+    lease = leases.take_lease(engine, job=job, scope=found.namespace)
     if lease is None:
         return
     try:
@@ -133,7 +133,7 @@ def run_load(engine: Engine, job: str, *, spool: Path) -> None:
     except LeaseLost:
         return
     finally:
-        jobs.release(lease)
+        leases.release(lease)
 
 
 def clean_spool(engine: Engine, *, spool: Path) -> int:
@@ -146,7 +146,7 @@ def clean_spool(engine: Engine, *, spool: Path) -> int:
     return len(strays)
 
 
-def _run(engine: Engine, lease: jobs.Lease, run: JobRun, spool: Path) -> None:
+def _run(engine: Engine, lease: leases.Lease, run: JobRun, spool: Path) -> None:
     caller, scope = jobs.caller_of(run)
     line = int(run.watermark.get("line", 0))
 
@@ -191,7 +191,7 @@ def _run(engine: Engine, lease: jobs.Lease, run: JobRun, spool: Path) -> None:
     remove_spool(spool, run.payload)
 
 
-def _silent(chunk: LoadReport) -> None:
+def _unheard(chunk: LoadReport) -> None:
     del chunk
 
 

@@ -33,7 +33,7 @@ from tests.builders import episode, reader, service
 @pytest.fixture(autouse=True)
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     asked: list[str] = []
-    monkeypatch.setattr(jobs, "_send", asked.append)
+    monkeypatch.setattr(jobs, "ask_for", asked.append)
     return asked
 
 
