@@ -1,6 +1,7 @@
 """Loads: many episodes in chunks, a commit each, resumable because repeats change nothing."""
 
 from collections.abc import Callable, Iterable
+from itertools import takewhile
 from pathlib import Path
 
 from django.db import DatabaseError
@@ -8,6 +9,7 @@ from django.db import DatabaseError
 from accounts.domain.caller import Caller
 from accounts.domain.roles import Action
 from accounts.domain.scope import Scope
+from accounts.services.authenticate import still_stands
 from accounts.services.permissions import require
 from ampup_site.kernel.clock import Micros
 from ampup_site.kernel.errors import AmpUpError, ErrorKind, TooLarge
@@ -19,6 +21,7 @@ from memory.domain.ids import SOURCE_AND_BODY
 from memory.domain.job import (
     OPEN_STATES,
     SPOOL_AGE,
+    CallerGone,
     JobKind,
     LeaseLost,
     LoadIncomplete,
@@ -48,6 +51,7 @@ def load_items(
     unclaimed: str | None = "doc",
     atomic: bool = False,
     progress: Progress | None = None,
+    may_go_on: Callable[[], bool] | None = None,
 ) -> LoadReport:
     """Store episodes in chunks of at most 500 and about 600 passages.
 
@@ -58,6 +62,7 @@ def load_items(
         job_id: what the ledger's rows name; None mints one.
         unclaimed: the type of a source that no type claims; None refuses it.
         atomic: all in one commit or none; at most 5,000 episodes, and a refused one stops it.
+        may_go_on: asked before each chunk; after a no, what is under way lands and is reported.
 
     Raises:
         AmpUpError: the caller may not, or the store cannot be written for longer than the
@@ -72,7 +77,8 @@ def load_items(
         return _load_at_once(engine, intent, writer, items, tell)
     report = writer.nothing()
     with preparing(engine, intent, cut_chunks(items)) as prepared:
-        for done in land_chunks(engine, writer, prepared):
+        wanted = prepared if may_go_on is None else takewhile(lambda _: may_go_on(), prepared)
+        for done in land_chunks(engine, writer, wanted):
             report = report.plus(done)
             tell(done)
             reach("load.chunk")
@@ -118,7 +124,8 @@ def start_load(
 def run_load(engine: Engine, job: str, *, spool: Path) -> None:
     """Do a background load, or go on with it; nothing happens if another worker does it.
 
-    An outage leaves it for a later sweep; another error ends it as failed.
+    An outage leaves it for a later sweep; another error ends it as failed, and so does the end
+    of the key it acts by.
     """
     found = JobRun.objects.filter(job=job, kind=JobKind.LOAD.value).first()
     if found is None:
@@ -172,6 +179,7 @@ def _run(engine: Engine, lease: leases.Lease, run: JobRun, spool: Path) -> None:
             id_of=str(run.options["id_of"]),
             unclaimed=run.options["unclaimed"],
             progress=tell,
+            may_go_on=lambda: still_stands(caller, clock=engine.clock),
         )
     except LeaseLost:
         raise
@@ -187,8 +195,19 @@ def _run(engine: Engine, lease: leases.Lease, run: JobRun, spool: Path) -> None:
         jobs.postpone(engine, run, error)
         return
     else:
-        jobs.finish(engine, run)
+        jobs.finish(engine, run, error=_left_undone(run))
     remove_spool(spool, run.payload)
+
+
+def _left_undone(run: JobRun) -> CallerGone | None:
+    """Return why a load ended before its end, None if it did not."""
+    if run.done >= run.total:
+        return None
+    message = (
+        f"The key that this load acts by was revoked or has expired. {run.done:,} of"
+        f" {run.total:,} items were dealt with, {len(run.commits):,} commits landed and stay."
+    )
+    return CallerGone(message)
 
 
 def _unheard(chunk: LoadReport) -> None:
