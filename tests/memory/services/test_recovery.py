@@ -41,8 +41,9 @@ def postgres(engine: Engine) -> Iterator[psycopg.Connection]:
         yield connection
 
 
+@pytest.mark.parametrize("index_too", [False, True])
 def test_an_older_catalog_refuses_writes_and_removal_until_it_is_recovered(
-    engine: Engine, owner: Caller, org: Scope, postgres: psycopg.Connection
+    engine: Engine, owner: Caller, org: Scope, postgres: psycopg.Connection, index_too: bool
 ) -> None:
     """Documented: "What must survive": an older dump of Postgres under a newer warehouse."""
     remember(engine, owner, org, note("Before the backup.")).wait()
@@ -51,8 +52,11 @@ def test_an_older_catalog_refuses_writes_and_removal_until_it_is_recovered(
     fill(engine, owner, org)
     before = answers(engine, owner, org)
     put_pointers(postgres, older)
+    if index_too:
+        postgres.execute(f"DROP SCHEMA {ddl.SCHEMA} CASCADE")
+        _restarted()  # its start builds an index that stands where the old catalog does
 
-    starts: tuple[Callable[[], Engine], ...] = (lambda: engine, _restarted)
+    starts: tuple[Callable[[], Engine], ...] = (wiring.engine, _restarted)
     for start in starts:
         fresh = start()
         with pytest.raises(CatalogBehind):
@@ -64,7 +68,8 @@ def test_an_older_catalog_refuses_writes_and_removal_until_it_is_recovered(
     assert read_pointers(postgres) == older
 
     done = recover()
-    assert (done["from_seq"], done["to_seq"], done["index"]) == (2, 14, "current")
+    fate = "caught_up" if index_too else "current"
+    assert (done["from_seq"], done["to_seq"], done["index"]) == (2, 14, fate)
     assert done["ledger"]["faults"] == []
     assert answers(wiring.engine(), owner, org) == before
     _sound_and_serving(owner, org)
