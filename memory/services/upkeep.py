@@ -9,6 +9,7 @@ import psycopg
 
 from ampup_site.kernel.clock import Micros
 from ampup_site.kernel.errors import AmpUpError
+from memory.domain.errors import CatalogBehind
 from memory.domain.job import MAX_ATTEMPTS, JobKind, JobState, LeaseLost, window_opened
 from memory.engine import Engine
 from memory.models import JobRun
@@ -99,6 +100,9 @@ def _remove(engine: Engine, lease: leases.Lease) -> RemovalReport:
         leases.renew(lease)
         try:
             removals.append(remove_unreachable(engine.warehouse, key))
+        except CatalogBehind as behind:
+            logger.warning("nothing was removed from %s.%s: %s", *key, behind.message)
+            failed += 1
         except Exception:
             # A damaged file too: the other tables still grow by three files a commit.
             logger.exception("nothing was removed from %s.%s", *key)

@@ -43,7 +43,12 @@ def postgres(engine: Engine) -> Iterator[psycopg.Connection]:
 
 @pytest.mark.parametrize("index_too", [False, True])
 def test_an_older_catalog_refuses_writes_and_removal_until_it_is_recovered(
-    engine: Engine, owner: Caller, org: Scope, postgres: psycopg.Connection, index_too: bool
+    engine: Engine,
+    owner: Caller,
+    org: Scope,
+    postgres: psycopg.Connection,
+    index_too: bool,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     """Documented: "What must survive": an older dump of Postgres under a newer warehouse."""
     remember(engine, owner, org, note("Before the backup.")).wait()
@@ -64,6 +69,8 @@ def test_an_older_catalog_refuses_writes_and_removal_until_it_is_recovered(
         removal = upkeep.remove_unreachable_files(fresh)
         assert removal is not None
         assert (removal.tables, removal.files, removal.failed) == (0, 0, len(older))
+    assert "ampup-memory catalog recover" in caplog.text
+    assert "Traceback" not in caplog.text
     assert recover("--dry-run")["index"] == "untouched"
     assert read_pointers(postgres) == older
 
