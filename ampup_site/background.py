@@ -8,6 +8,7 @@ from typing import Any, Final
 from celery import beat
 from celery.utils.nodenames import default_nodename
 from django_celery_beat.models import PeriodicTask, PeriodicTasks
+from kombu.exceptions import OperationalError as BrokerError
 
 from ampup_site.celery import app
 
@@ -52,7 +53,17 @@ def start_background(*, worker: bool, beat_too: bool) -> Background:
         threads.append(threading.Thread(target=_tick, args=(tick,), name="beat", daemon=True))
     for thread in threads:
         thread.start()
+    if worker:
+        _resume()
     return Background(worker=work, ticker=tick, threads=tuple(threads))
+
+
+def _resume() -> None:
+    """Ask for what the worker before this one left."""
+    try:
+        app.send_task("memory.tasks.resume_jobs", retry=False)
+    except BrokerError as error:
+        logger.warning("lost jobs wait for their sweep: %s", type(error).__name__)
 
 
 def _worker() -> Any:

@@ -5,20 +5,17 @@ from pathlib import Path
 from typing import Final
 
 import psycopg
-from django.conf import settings
-from django.db import Error, close_old_connections, connection
+from django.db import Error, connection
 from django.http import HttpRequest, JsonResponse
 
 from ampup_site.kernel.errors import AmpUpError
-from ampup_site.kernel.threads import configure, pool
+from ampup_site.kernel.threads import pool
 from ampup_site.kernel.version import server_version
-from memory.wiring import engine
+from memory.wiring import engine, warehouse_folder
 
 _OK: Final = "ok"
 _LEAST_ROOM: Final = 2**20
 """Bytes below which a disk is full: the files of one landing with its manifests and metadata."""
-
-configure(size=lambda: int(settings.AMPUP_THREADS), around=close_old_connections)
 
 
 async def healthz(_request: HttpRequest) -> JsonResponse:
@@ -41,7 +38,7 @@ def check_parts() -> dict[str, str]:
     """Return the state of each part: ok, or what it is instead."""
     return {
         "postgres": _postgres(),
-        "warehouse": warehouse_state(Path(settings.AMPUP_WAREHOUSE)),
+        "warehouse": warehouse_state(warehouse_folder()),
         "committer": _committer(),
     }
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 import orjson
-from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent
+from django.core.exceptions import RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.request import UnreadablePostError
 from ninja import NinjaAPI
@@ -107,8 +107,6 @@ def refusal_of(error: BaseException) -> AmpUpError | None:
         return TooLarge("The body is over the limit of one request; send less at once.")
     if isinstance(error, UnreadablePostError):
         return BadRequest("The body ended before its length.")
-    if isinstance(error, TooManyFieldsSent):
-        return BadRequest("The URL names too many parameters; name those of the route alone.")
     return outage_of(error)
 
 
@@ -121,14 +119,7 @@ def install(api: NinjaAPI) -> None:
             raise error
         return error_response(request, refusal)
 
-    for kind in (
-        AmpUpError,
-        Http404,
-        RequestDataTooBig,
-        TooManyFieldsSent,
-        OSError,
-        *DATABASE_DOWN,
-    ):
+    for kind in (AmpUpError, Http404, RequestDataTooBig, OSError, *DATABASE_DOWN):
         api.add_exception_handler(kind, answer)
 
 

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Final, TypeAlias
 
-from django.conf import settings
 from django.db import Error
 from django.http.request import split_domain_port, validate_host
 
 from accounts.api.auth import bearer_token
 from accounts.services.authenticate import authenticate
-from accounts.wiring import door
+from accounts.wiring import door, gate
 from ampup_site.http_errors import EXTRA_HEADERS, STATUSES, refusal_of
 from ampup_site.kernel.clock import SystemClock
 from ampup_site.kernel.errors import AmpUpError
@@ -113,7 +112,7 @@ def header(scope: Event, name: bytes) -> bytes | None:
 def refuse_host(scope: Event) -> Refusal | None:
     """Refuse a Host that is none of ours: a web page may have pointed its own name at us."""
     host, _port = split_domain_port((header(scope, b"host") or b"").decode("latin-1"))
-    if host and validate_host(host, settings.ALLOWED_HOSTS):
+    if host and validate_host(host, gate().hosts):
         return None
     message = (
         "The Host header names another server; the operator adds names by"
@@ -125,7 +124,7 @@ def refuse_host(scope: Event) -> Refusal | None:
 def refuse_length(scope: Event) -> Refusal | None:
     """Refuse a body that says itself that it is too long."""
     said = header(scope, b"content-length") or b"0"
-    fits = said.isdigit() and int(said[:20]) <= settings.AMPUP_MAX_BODY_BYTES
+    fits = said.isdigit() and int(said[:20]) <= gate().max_body
     return None if fits else too_long()
 
 
@@ -152,7 +151,7 @@ def refuse_stranger(authorization: bytes | None) -> Refusal | None:
 
 def too_long() -> Refusal:
     """Return the refusal of a body over the limit."""
-    limit = settings.AMPUP_MAX_BODY_BYTES
+    limit = gate().max_body
     return Refusal(413, "too_large", f"The body is over {limit} bytes; send it in parts.")
 
 
@@ -165,7 +164,7 @@ def counted(receive: Receive) -> Receive:
         event = await receive()
         if event["type"] == "http.request":
             size += len(event.get("body", b""))
-            if size > settings.AMPUP_MAX_BODY_BYTES:
+            if size > gate().max_body:
                 raise _TooLong
         return event
 

@@ -6,18 +6,13 @@ A call holds a thread while its service runs, and none while a write waits for i
 from collections.abc import Awaitable, Callable
 from typing import Concatenate, ParamSpec, TypeVar
 
-from django.conf import settings
-from django.db import close_old_connections
-
 from accounts.api.outage import DATABASE_DOWN, outage_of
-from ampup_site.kernel.threads import configure, pool
+from ampup_site.kernel.threads import pool
 from memory.engine import Engine
 from memory.wiring import engine
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-configure(size=lambda: int(settings.AMPUP_THREADS), around=close_old_connections)
 
 
 async def in_thread(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

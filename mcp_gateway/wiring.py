@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
+from accounts.wiring import gate
 from mcp_gateway.listing import Catalogue
 
 
@@ -25,9 +26,10 @@ class Gateway:
 
 def gateway() -> Gateway:
     """Return the settings as they are now."""
+    kept = gate()
     return Gateway(
-        hosts=tuple(settings.ALLOWED_HOSTS),
-        max_body=settings.AMPUP_MAX_BODY_BYTES,
+        hosts=kept.hosts,
+        max_body=kept.max_body,
         max_depth=settings.AMPUP_MAX_JSON_DEPTH,
         catalogue=Catalogue(names=tuple(settings.AMPUP_MCP_TOOLS)),
     )

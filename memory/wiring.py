@@ -19,6 +19,7 @@ from memory.landing.committer import Committer
 from memory.landing.mover import Mover
 from memory.search.database import IndexDatabase
 from memory.search.generations import ensure_index
+from memory.services.holders import FOLDER as HOLDERS
 from memory.services.spool import FOLDER as SPOOL
 from memory.tables.warehouse import Warehouse
 
@@ -66,10 +67,26 @@ def spool_folder() -> Path:
     return Path(settings.AMPUP_DATA_DIR) / SPOOL
 
 
+def holders_folder() -> Path:
+    """Return where the processes of a data folder that do background work are told alive."""
+    return Path(settings.AMPUP_DATA_DIR) / HOLDERS
+
+
+def warehouse_folder() -> Path:
+    """Return where the tables' files are, or will be."""
+    return Path(settings.AMPUP_WAREHOUSE)
+
+
+def maintain_window() -> tuple[int, int]:
+    """Return when upkeep may run, as minutes since midnight, UTC: from the first to the second."""
+    window = settings.AMPUP_MAINTAIN_WINDOW
+    return window.start, window.end
+
+
 def _build() -> Engine:
     clock = SystemClock()
     ids = UlidSource(clock)
-    warehouse = Warehouse(root=Path(settings.AMPUP_WAREHOUSE), dsn=settings.AMPUP_DATABASE_DSN)
+    warehouse = Warehouse(root=warehouse_folder(), dsn=settings.AMPUP_DATABASE_DSN)
     index = IndexDatabase(dsn=settings.AMPUP_DATABASE_DSN, lend=_lend)
     types = EpisodeTypes.load(_TYPES.read_text())
     with index.connect(application="start") as connection:

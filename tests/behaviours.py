@@ -70,6 +70,17 @@ _ARCHITECTURE: Final = _promised(
         ("memory/search/test_rebuild.py", "memory/search/test_damage.py"),
     ),
     (
+        "catalog-from-warehouse",
+        "A lost or older catalog is pointed at all that has landed by the warehouse alone; until"
+        " then nothing is written on it and no file is removed.",
+        (
+            "memory/tables/test_recover.py",
+            "memory/services/test_recovery.py",
+            "crash/test_recovery.py",
+            "memory/tables/test_upkeep.py::test_nothing_is_written_compacted_or_removed_on_an_older_catalog",
+        ),
+    ),
+    (
         "one-door",
         "A row that a caller may not see moves no byte of any answer to it.",
         ("leaks/test_now.py", "leaks/test_matrix.py", "machine/test_machine.py"),

@@ -1,7 +1,9 @@
 """A request's query string: each route tells what it knows, and the rest is refused by name."""
 
+from collections.abc import Collection
 from collections.abc import Set as AbstractSet
 
+from django.core.exceptions import TooManyFieldsSent
 from django.http import HttpRequest
 from rest_framework.request import Request
 
@@ -19,9 +21,9 @@ def check_parameters(
         later: names that belong to a later version, refused as such.
 
     Raises:
-        BadRequest: there is one; it is named, its value is not.
+        BadRequest: there is one, which is named and its value is not; or there are too many.
     """
-    for name in request.GET:
+    for name in _names(request):
         if name in known:
             continue
         if name in later:
@@ -30,3 +32,11 @@ def check_parameters(
         they = f"they are {', '.join(known)}" if known else "it takes none"
         message = f"{name[:_SHOWN]!a} is no parameter of this route; {they}."
         raise BadRequest(message, field=name[:_SHOWN])
+
+
+def _names(request: HttpRequest | Request) -> Collection[str]:
+    try:
+        return request.GET
+    except TooManyFieldsSent:
+        message = "The URL names too many parameters; name those of the route alone."
+        raise BadRequest(message) from None

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from typing_extensions import override
 
+from accounts.management.table import table_lines
 from ampup_site.kernel.errors import AmpUpError
 
 Row = Mapping[str, object]
@@ -35,26 +36,11 @@ class AccountsCommand(BaseCommand):
             self.stdout.write(json.dumps(answer, ensure_ascii=False, default=list))
             return
         rows = [answer] if isinstance(answer, Mapping) else list(answer)
-        for line in table_lines(rows, columns=columns):
+        cells = [[row[column] for column in columns] for row in rows]
+        for line in table_lines(cells, columns=columns):
             self.stdout.write(line)
 
 
 def add_json(parser: CommandParser) -> None:
     """Add `--json` to a subcommand."""
     parser.add_argument("--json", action="store_true", help="answer in JSON")
-
-
-def table_lines(rows: Sequence[Row], *, columns: Sequence[str]) -> list[str]:
-    """Return a header and a line a row, columns padded to their widest cell, `-` for nothing."""
-    cells = [list(columns), *([_cell(row[column]) for column in columns] for row in rows)]
-    widths = [max(len(line[place]) for line in cells) for place in range(len(columns))]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in cells
-    ]
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, list | tuple):
-        return ",".join(str(part) for part in value) or "-"
-    return "-" if value is None or value == "" else str(value)

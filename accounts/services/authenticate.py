@@ -51,6 +51,20 @@ def authenticate(token: str | None, *, clock: Clock, local: bool) -> Caller:
     return _caller(row)
 
 
+def still_stands(caller: Caller, *, clock: Clock) -> bool:
+    """Tell whether a caller that was let in before would be let in now.
+
+    False once its key was revoked or has expired, or its person was disabled; a caller without
+    a key is the server's owner.
+    """
+    if caller.key_id is None:
+        return True
+    row = ApiKey.objects.select_related("person").filter(public_id=caller.key_id).first()
+    if row is None or row.revoked_at is not None or _is_disabled(row):
+        return False
+    return row.expires_at is None or row.expires_at > clock.now()
+
+
 def _matching(key: KeyText) -> ApiKey:
     row = (
         ApiKey.objects.select_related("org", "team", "person")

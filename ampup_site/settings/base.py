@@ -93,9 +93,17 @@ LOGGING = {
     "formatters": {
         "line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"},
     },
+    # Each request has a line of `ampup_site.middleware`; of Django's own only tracebacks say more.
+    "filters": {
+        "tracebacks": {
+            "()": "django.utils.log.CallbackFilter",
+            "callback": lambda record: record.exc_info is not None,
+        }
+    },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": env.text("LOG_LEVEL", "INFO").upper()},
     "loggers": {
+        "django.request": {"filters": ["tracebacks"]},
         "pyiceberg": {"level": "WARNING"},
         "celery": {"level": "WARNING"},
         "django_celery_beat": {"level": "WARNING"},

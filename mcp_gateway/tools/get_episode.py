@@ -1,11 +1,9 @@
 """get_episode: opens what a citation names."""
 
-import re
 from collections.abc import Sequence
 from typing import Any, Final, cast
 
 from accounts.domain.roles import Action
-from ampup_site.kernel.errors import BadRequest
 from mcp_gateway.bridge import served
 from mcp_gateway.tools.arguments import Argument, Kind
 from mcp_gateway.tools.tool import Tool, ToolAnswer, ToolCall, closed, moment, text, texts
@@ -13,9 +11,8 @@ from memory.domain.episode_views import EpisodeView, UnitView
 from memory.domain.graphemes import cut_before
 from memory.domain.limits import DEFAULT_CHARS, MAX_CHARS, MIN_CHARS
 from memory.domain.times import format_micros
+from memory.domain.units import parse_units
 from memory.services.episodes import get_episode
-
-_RANGE: Final = re.compile(r"[a-z]?([1-9][0-9]{0,7})(?:\s*-\s*[a-z]?([1-9][0-9]{0,7}))?")
 
 
 async def _run(call: ToolCall) -> ToolAnswer:
@@ -26,23 +23,9 @@ async def _run(call: ToolCall) -> ToolAnswer:
         call.caller,
         call.scope,
         cast("str", arguments["episode_id"]),
-        units=None if asked is None else read_range(asked),
+        units=None if asked is None else parse_units(asked),
     )
     return render_episode(episode, max_chars=cast("int", arguments.get("max_chars", DEFAULT_CHARS)))
-
-
-def read_range(asked: str) -> tuple[int, int]:
-    """Return the first and last unit of `7`, `3-7` or, as citations have it, `t3-t7`.
-
-    Raises:
-        BadRequest: it is none of these, or ends before it begins.
-    """
-    match = _RANGE.fullmatch(asked.strip())
-    first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
-    if first > last:
-        message = "`units` must be one unit or a range of them, like 3-7."
-        raise BadRequest(message, field="units")
-    return first, last
 
 
 def render_episode(episode: EpisodeView, *, max_chars: int) -> ToolAnswer:

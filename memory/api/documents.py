@@ -1,7 +1,9 @@
-"""What /openapi.json says about bodies and parameters, from the shapes that read them."""
+"""What /openapi.json says about a route: its parameters, its body, its answers."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
+from memory.api.answer_schemas import Schema
 from memory.api.body import Body
 
 _SCOPE: Final = (
@@ -27,28 +29,29 @@ _ERROR: Final = {
         }
     },
 }
-_RESPONSES: Final = {
-    "4XX": {
-        "description": "Refused; nothing was changed.",
-        "content": {"application/json": {"schema": _ERROR}},
-    },
-    "503": {
-        "description": "Not now; the same call may be sent again after Retry-After.",
-        "content": {"application/json": {"schema": _ERROR}},
-    },
-}
 
 
-def json_body(*shapes: type[Body], required: bool = True) -> dict[str, Any]:
-    """Return the part of an operation that documents its body, one of `shapes`."""
+def writes(
+    *shapes: type[Body], answer: Schema, accepted: Schema | None = None, required: bool = True
+) -> dict[str, Any]:
+    """Return what documents an operation with a body, from the shapes that read it.
+
+    Args:
+        shapes: the body is one of them.
+        accepted: the answer where the work goes on after it.
+        required: whether there must be a body.
+    """
     schemas = [_inlined(shape.model_json_schema(by_alias=True)) for shape in shapes]
     schema = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
     content = {"application/json": {"schema": schema}}
-    return {"requestBody": {"required": required, "content": content}, **query_parameters()}
+    documented = reads(answer)
+    if accepted is not None:
+        documented["responses"][202] = _answered("Accepted; it goes on as a job.", accepted)
+    return {"requestBody": {"required": required, "content": content}, **documented}
 
 
-def query_parameters(**own: str) -> dict[str, Any]:
-    """Return the part of an operation that documents its query string.
+def reads(answer: Schema, **own: str) -> dict[str, Any]:
+    """Return what documents an operation without a body.
 
     Args:
         own: the route's own parameters, with what they mean.
@@ -64,8 +67,18 @@ def query_parameters(**own: str) -> dict[str, Any]:
             }
             for name, meaning in (*_SCOPE, *own.items())
         ],
-        "responses": _RESPONSES,
+        "responses": {200: _answered("Done.", answer), **_REFUSALS},
     }
+
+
+def _answered(meaning: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    return {"description": meaning, "content": {"application/json": {"schema": dict(schema)}}}
+
+
+_REFUSALS: Final = {
+    "4XX": _answered("Refused; nothing was changed.", _ERROR),
+    "503": _answered("Not now; the same call may be sent again after Retry-After.", _ERROR),
+}
 
 
 def _inlined(schema: dict[str, Any]) -> dict[str, Any]:

@@ -10,15 +10,14 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import orjson
-from django.conf import settings
-from django.db import close_old_connections
 from django.http import HttpRequest, HttpResponse
 
 from accounts.api.auth import caller_of, scope_of
 from accounts.domain.caller import Caller
 from accounts.domain.scope import Scope
+from accounts.wiring import gate
 from ampup_site.kernel.errors import AmpUpError, ErrorKind
-from ampup_site.kernel.threads import configure, pool
+from ampup_site.kernel.threads import pool
 from memory.api.answers import Answer
 from memory.api.body import Shape, read_content, read_json, read_shape
 from memory.api.parameters import check_parameters
@@ -35,8 +34,6 @@ from memory.wiring import engine
 
 T = TypeVar("T")
 
-configure(size=lambda: int(settings.AMPUP_THREADS), around=close_old_connections)
-
 
 @dataclass(frozen=True, slots=True)
 class Ask:
@@ -49,7 +46,7 @@ class Ask:
 
     def json(self) -> object:
         """Return the request's JSON value."""
-        return read_json(self.request, limit=settings.AMPUP_MAX_BODY_BYTES)
+        return read_json(self.request, limit=gate().max_body)
 
     def body(self, shape: type[Shape], *, listed_as: str | None = None) -> Shape:
         """Return the request's JSON object as `shape`.
@@ -64,7 +61,7 @@ class Ask:
 
     def has_body(self) -> bool:
         """Tell whether there is anything to read."""
-        return bool(read_content(self.request, limit=settings.AMPUP_MAX_BODY_BYTES))
+        return bool(read_content(self.request, limit=gate().max_body))
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +169,6 @@ def _claim(ask: Ask) -> Claim | None:
     digest = hashlib.sha256()
     for part in (ask.request.method, ask.request.path.rstrip("/"), ask.scope.namespace):
         digest.update(f"{part}\n".encode(errors="surrogatepass"))
-    digest.update(read_content(ask.request, limit=settings.AMPUP_MAX_BODY_BYTES))
+    digest.update(read_content(ask.request, limit=gate().max_body))
     owner = ask.caller.key_id or ask.caller.author
     return Claim(owner=owner, key=key, digest=digest.hexdigest())

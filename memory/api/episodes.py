@@ -6,8 +6,9 @@ from django.http import HttpRequest, HttpResponse
 from ninja import Router
 
 from memory.api import answers
+from memory.api.answer_schemas import AMENDED, EPISODE, FORGOTTEN, INGESTED, PROMISED
 from memory.api.answers import Answer
-from memory.api.documents import json_body, query_parameters
+from memory.api.documents import reads, writes
 from memory.api.drafts import episode_drafts
 from memory.api.edge import Accepted, Ask, Written, read, write
 from memory.api.parameters import unit_range
@@ -20,7 +21,7 @@ from memory.wiring import spool_folder
 router: Final = Router(tags=["episodes"])
 
 
-@router.post("/episodes", openapi_extra=json_body(IngestIn))
+@router.post("/episodes", openapi_extra=writes(IngestIn, answer=INGESTED, accepted=PROMISED))
 async def post_episodes(request: HttpRequest) -> HttpResponse:
     """Store episodes as they are given, all or none; a bare list of them is taken too."""
     return await write(request, _ingest)
@@ -28,7 +29,7 @@ async def post_episodes(request: HttpRequest) -> HttpResponse:
 
 @router.get(
     "/episodes/{episode_id}",
-    openapi_extra=query_parameters(units="One unit or a range, like 3-7, counted from 1."),
+    openapi_extra=reads(EPISODE, units="One unit or a range, like 3-7, counted from 1."),
 )
 async def get_episode(request: HttpRequest, episode_id: str) -> HttpResponse:
     """Return an episode with its numbered units."""
@@ -41,7 +42,9 @@ async def get_episode(request: HttpRequest, episode_id: str) -> HttpResponse:
     return await read(request, service, "units")
 
 
-@router.delete("/episodes/{episode_id}", openapi_extra=json_body(ForgetIn, required=False))
+@router.delete(
+    "/episodes/{episode_id}", openapi_extra=writes(ForgetIn, answer=FORGOTTEN, required=False)
+)
 async def delete_episode(request: HttpRequest, episode_id: str) -> HttpResponse:
     """Make an episode gone from every later read."""
 
@@ -53,7 +56,7 @@ async def delete_episode(request: HttpRequest, episode_id: str) -> HttpResponse:
     return await write(request, service)
 
 
-@router.put("/episodes/{episode_id}/acl", openapi_extra=json_body(AclIn))
+@router.put("/episodes/{episode_id}/acl", openapi_extra=writes(AclIn, answer=AMENDED))
 async def put_acl(request: HttpRequest, episode_id: str) -> HttpResponse:
     """Change who may read an episode if `expected` is its present ACL."""
 

@@ -8,9 +8,10 @@ from ninja import Router
 
 from ampup_site.kernel.errors import AmpUpError, ErrorKind
 from memory.api import answers, drafts
+from memory.api.answer_schemas import FOUND, SEARCHED
 from memory.api.answers import Answer
 from memory.api.body import read_shape
-from memory.api.documents import json_body
+from memory.api.documents import writes
 from memory.api.edge import Ask, read
 from memory.api.shapes import BadQuery, FindEpisodesIn, FindPassagesIn, SearchIn
 from memory.services.episodes import list_episodes
@@ -21,13 +22,13 @@ router: Final = Router(tags=["search"])
 _LATER: Final = ("facts", "entities", "history")
 
 
-@router.post("/search", openapi_extra=json_body(SearchIn))
+@router.post("/search", openapi_extra=writes(SearchIn, answer=SEARCHED))
 async def post_search(request: HttpRequest) -> HttpResponse:
     """Find what answers a question: passages of the sources, best first, with citations."""
     return await read(request, _search)
 
 
-@router.post("/query", openapi_extra=json_body(FindPassagesIn, FindEpisodesIn))
+@router.post("/query", openapi_extra=writes(FindPassagesIn, FindEpisodesIn, answer=FOUND))
 async def post_query(request: HttpRequest) -> HttpResponse:
     """Find passages by text, or list episodes, page by page."""
     return await read(request, _query)

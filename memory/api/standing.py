@@ -9,15 +9,16 @@ from accounts.domain.addressing import resolve_scope
 from accounts.wiring import door
 from ampup_site.kernel.errors import NotFound
 from memory.api import answers
+from memory.api.answer_schemas import EPISODE_TYPE, EPISODE_TYPES, INDEX_STATUS, WHOAMI
 from memory.api.answers import Answer
-from memory.api.documents import query_parameters
+from memory.api.documents import reads
 from memory.api.edge import Ask, read
 from memory.services import indexing
 
 router: Final = Router(tags=["standing"])
 
 
-@router.get("/whoami", openapi_extra=query_parameters())
+@router.get("/whoami", openapi_extra=reads(WHOAMI))
 async def get_whoami(request: HttpRequest) -> HttpResponse:
     """Return who the caller is, and what it may do."""
 
@@ -28,7 +29,7 @@ async def get_whoami(request: HttpRequest) -> HttpResponse:
     return await read(request, service)
 
 
-@router.get("/index/status", openapi_extra=query_parameters())
+@router.get("/index/status", openapi_extra=reads(INDEX_STATUS))
 async def get_index_status(request: HttpRequest) -> HttpResponse:
     """Return where the derived index stands; counts for administrators and services alone."""
 
@@ -38,13 +39,13 @@ async def get_index_status(request: HttpRequest) -> HttpResponse:
     return await read(request, service)
 
 
-@router.get("/episode-types", openapi_extra=query_parameters())
+@router.get("/episode-types", openapi_extra=reads(EPISODE_TYPES))
 async def get_episode_types(request: HttpRequest) -> HttpResponse:
     """Return the types of episodes and the sources each claims."""
     return await read(request, lambda ask: answers.episode_types(ask.engine.types.by_name))
 
 
-@router.get("/episode-types/{name}", openapi_extra=query_parameters())
+@router.get("/episode-types/{name}", openapi_extra=reads(EPISODE_TYPE))
 async def get_episode_type(request: HttpRequest, name: str) -> HttpResponse:
     """Return one type."""
 

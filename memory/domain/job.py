@@ -59,6 +59,13 @@ class PayloadGone(AmpUpError):
     code = "payload_gone"
 
 
+class CallerGone(AmpUpError):
+    """Whom a run acts for may no longer act; what has landed stays."""
+
+    kind = ErrorKind.FORBIDDEN
+    code = "caller_gone"
+
+
 class LoadIncomplete(AmpUpError):
     """A load that had to be one commit holds an item that cannot be taken; nothing was stored."""
 

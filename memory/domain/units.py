@@ -12,6 +12,8 @@ from enum import StrEnum
 from json.decoder import scanstring  # type: ignore[attr-defined]  # no stub has it
 from typing import Final
 
+from ampup_site.kernel.errors import BadRequest
+
 
 class UnitKind(StrEnum):
     """What a type's bodies are made of."""
@@ -48,6 +50,8 @@ class Unit:
     speaker: str | None = None
 
 
+_RANGE: Final = re.compile(r"[a-z]?([1-9][0-9]{0,6})(?:\s*-\s*[a-z]?([1-9][0-9]{0,6}))?", re.ASCII)
+
 _LINE: Final = re.compile(r"(?P<blank>(?:[ \t\r]*\n)++|[ \t\r]+\Z)|[^\n]++\n?")
 """A run of blank lines, or one line that is not blank."""
 
@@ -72,6 +76,20 @@ _LIST_ITEM: Final = re.compile(r"[ \t]{0,12}(?:[-*+\u2022]|\d{1,3}[.)])[ \t]")
 _INDENTED: Final = re.compile(r"(?:  |\t)[ \t]*\S")
 _FENCE: Final = re.compile(r"[ \t]{0,3}(?:```|~~~)")
 _PLAIN: Final = re.compile("")
+
+
+def parse_units(text: str) -> tuple[int, int]:
+    """Return the first and last unit of `7`, `3-7` or, as citations have it, `t3-t7`.
+
+    Raises:
+        BadRequest: it is none of these, or ends before it begins.
+    """
+    match = _RANGE.fullmatch(text.strip())
+    first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+    if first > last:
+        message = "`units` must be one unit or a range of them, like 3-7, counted from 1."
+        raise BadRequest(message, field="units")
+    return first, last
 
 
 def split_units(body: str, kind: UnitKind) -> tuple[Unit, ...]:

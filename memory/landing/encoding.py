@@ -69,6 +69,9 @@ def encode_batch(
     Args:
         present_bodies: for each scope, the bodies it holds already: they are not written again.
         map_parts: `map`, or a pool's: scopes are independent of each other.
+
+    Raises:
+        OSError: a file could not be written; none of the others is left.
     """
     scopes: dict[str, _Rows] = defaultdict(_Rows)
     payloads: dict[CommitId, list[tuple[str, str, Record]]] = defaultdict(list)
@@ -102,10 +105,30 @@ def encode_batch(
     )
     return EncodedBatch(
         plan=plan,
-        parts=tuple(map_parts(warehouse.encode, parts)),
+        parts=_encode_all(warehouse, parts, map_parts),
         payloads={commit_id: payload_hash(rows) for commit_id, rows in payloads.items()},
         added={commit_id: tuple(rows) for commit_id, rows in added.items()},
     )
+
+
+def _encode_all(
+    warehouse: Warehouse, parts: Sequence[ScopePart], map_parts: MapParts
+) -> tuple[EncodedPart, ...]:
+    """Encode all parts, or leave no file of any."""
+    failures: list[Exception] = []
+
+    def attempt(part: ScopePart) -> EncodedPart:
+        try:
+            return warehouse.encode(part)
+        except Exception as error:  # noqa: BLE001 -- raised below, once no other part is being written
+            failures.append(error)
+            return EncodedPart(part.namespace, {})
+
+    encoded = tuple(map_parts(attempt, parts))
+    if failures:
+        warehouse.discard(encoded)
+        raise failures[0]
+    return encoded
 
 
 def _change(effect: Effect, rows: _Rows, payload: list[tuple[str, str, Record]]) -> None:

@@ -157,24 +157,35 @@ class Landing:
             if (head.generation, head.seq) != (prepared.head.generation, prepared.head.seq):
                 plan, standings = _plan(cursor, head, prepared.writes)
                 if not plan.commits:
+                    self._warehouse.discard(encoded.parts)
                     return _Landed(plan.outcomes, None, 0)
                 encoded = self._again_if_changed(cursor, head, plan, prepared)
-            plan = encoded.plan
-            commits = commit_rows(
-                head, plan, encoded, batch_id=self._ids.mint(BATCH), now=self._clock.now()
-            )
-            staged = self._warehouse.stage(
-                connection,
-                encoded.parts,
-                [commit.ledger for commit in commits],
-                batch_id=commits[0].ledger.batch_id,
-            )
-            reach("landing.staged")
-            self._warehouse.swap(connection, staged)
-            reach("landing.swapped")
-            self._copy(cursor, head, commits, standings)
-            reach("landing.copied")
-            cursor.execute(f"NOTIFY {NOTIFY_CHANNEL}")
+            try:
+                return self._write_encoded(connection, cursor, head, encoded, standings)
+            except BaseException:
+                # It is rolled back, and nobody else knows of files that were encoded again.
+                self._warehouse.discard(encoded.parts)
+                raise
+
+    def _write_encoded(
+        self,
+        connection: psycopg.Connection,
+        cursor: psycopg.Cursor,
+        head: Head,
+        encoded: EncodedBatch,
+        standings: Mapping[Key, Standing],
+    ) -> _Landed:
+        plan = encoded.plan
+        batch_id = self._ids.mint(BATCH)
+        commits = commit_rows(head, plan, encoded, batch_id=batch_id, now=self._clock.now())
+        rows = [commit.ledger for commit in commits]
+        staged = self._warehouse.stage(connection, encoded.parts, rows, batch_id=batch_id)
+        reach("landing.staged")
+        self._warehouse.swap(connection, staged)
+        reach("landing.swapped")
+        self._copy(cursor, head, commits, standings)
+        reach("landing.copied")
+        cursor.execute(f"NOTIFY {NOTIFY_CHANNEL}")
         passages = sum(len(rows) for commit in commits for _, rows in commit.added)
         return _Landed(plan.outcomes, staged, passages)
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from ampup_site.kernel.clock import Micros
 from memory.loaders.decoding import decode_text
-from memory.loaders.item import Loaded, LoadItem, Refusal
+from memory.loaders.item import FileItem, Loaded, Refusal
 
 SOURCE_PREFIX: Final = "doc:"
 
@@ -28,4 +28,4 @@ def read_document(
     if key.startswith("/") or ".." in key.split("/"):
         yield 1, Refusal("The path must stay inside the folder.", "document")
         return
-    yield 1, LoadItem(source=prefix + key, body=body, occurred_at=modified_at, document=key)
+    yield 1, FileItem(source=prefix + key, body=body, occurred_at=modified_at, document=key)

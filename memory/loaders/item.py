@@ -9,7 +9,7 @@ from ampup_site.kernel.clock import Micros
 
 
 @dataclass(frozen=True, slots=True)
-class LoadItem:
+class FileItem:
     """An episode as a file gives it; what a file leaves open is None or empty.
 
     Args:
@@ -40,5 +40,5 @@ class Refusal:
     field: str | None = None
 
 
-Loaded: TypeAlias = tuple[int, LoadItem | Refusal]
+Loaded: TypeAlias = tuple[int, FileItem | Refusal]
 """The number of the line where it begins, from 1, and what stands there."""

@@ -10,7 +10,7 @@ from ampup_site.kernel.errors import AmpUpError, BadRequest
 from memory.domain.checks import check_meta
 from memory.domain.limits import MAX_BODY_BYTES
 from memory.domain.times import parse_time
-from memory.loaders.item import Loaded, LoadItem, Refusal
+from memory.loaders.item import FileItem, Loaded, Refusal
 from memory.loaders.lines import bounded_lines
 
 MAX_LINE_BYTES: Final = 6 * MAX_BODY_BYTES + 2**16
@@ -47,7 +47,7 @@ def read_jsonl(chunks: Iterable[bytes]) -> Iterator[Loaded]:
             yield number, _read(text)
 
 
-def _read(line: bytes) -> LoadItem | Refusal:
+def _read(line: bytes) -> FileItem | Refusal:
     try:
         value = orjson.loads(line)
     except orjson.JSONDecodeError as error:
@@ -60,13 +60,13 @@ def _read(line: bytes) -> LoadItem | Refusal:
         return Refusal(error.message, error.field)
 
 
-def _item(fields: _Fields) -> LoadItem:
+def _item(fields: _Fields) -> FileItem:
     unknown = next((name for name in fields if name not in _KNOWN), None)
     if unknown is not None:
         message = f"`{unknown[:60]}` is no field of an episode; those are {', '.join(_KNOWN)}."
         raise BadRequest(message, field=unknown[:60])
     occurred_at = fields.get("occurred_at")
-    return LoadItem(
+    return FileItem(
         source=_required(fields, "source"),
         body=_required(fields, "body"),
         occurred_at=None if occurred_at is None else parse_time(occurred_at, field="occurred_at"),

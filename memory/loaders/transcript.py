@@ -7,7 +7,7 @@ from typing import Final
 from ampup_site.kernel.clock import Micros
 from memory.domain.units import UnitKind, split_units
 from memory.loaders.decoding import decode_text
-from memory.loaders.item import Loaded, LoadItem, Refusal
+from memory.loaders.item import FileItem, Loaded, Refusal
 
 SOURCE_PREFIX: Final = "meeting:"
 _SPEAKERS: Final = 2
@@ -41,4 +41,4 @@ def read_transcript(
         yield 1, Refusal("No line reads like `Name: text`; load it as a document.", "body")
         return
     stem = PurePosixPath(name).with_suffix("").as_posix()
-    yield 1, LoadItem(source=source or SOURCE_PREFIX + stem, body=body, occurred_at=occurred_at)
+    yield 1, FileItem(source=source or SOURCE_PREFIX + stem, body=body, occurred_at=occurred_at)

@@ -13,8 +13,7 @@ from memory.domain.job import RefusedItem, storable
 from memory.domain.limits import MAX_BODY_BYTES
 from memory.loaders.decoding import decode_text
 from memory.loaders.document import read_document
-from memory.loaders.item import Loaded, Refusal
-from memory.loaders.item import LoadItem as FileItem
+from memory.loaders.item import FileItem, Loaded, Refusal
 from memory.loaders.jsonl import read_jsonl
 from memory.loaders.transcript import is_transcript, read_transcript
 from memory.services.load_chunks import LoadItem

@@ -11,9 +11,11 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from typing_extensions import override
 
 from accounts.domain.scope import Scope, parse_scope
+from accounts.management.table import table_lines
 from accounts.wiring import door
 from ampup_site.kernel.clock import Micros
 from ampup_site.kernel.errors import AmpUpError, BadRequest
+from memory.domain.progress import Progress, silent
 from memory.domain.times import format_micros, parse_time
 
 Options = dict[str, Any]
@@ -65,10 +67,10 @@ class MemoryCommand(BaseCommand):
         """Write one JSON value on one line, the text in it as it is stored."""
         self.stdout.write(orjson.dumps(answer).decode())
 
-    def progress(self, what: str) -> Callable[[int, int], None]:
+    def progress(self, what: str) -> Progress:
         """Return what shows how far a long work is, where a person watches."""
         if not sys.stderr.isatty():
-            return _silent
+            return silent
 
         def show(done: int, total: int) -> None:
             end = "\n" if done >= total else ""
@@ -118,13 +120,8 @@ def visible(text: str) -> str:
 
 
 def table(rows: Sequence[Sequence[object]], *, columns: Sequence[str]) -> str:
-    """Return a header and a line a row, each column as wide as its widest cell."""
-    cells = [list(columns), *([_cell(value) for value in row] for row in rows)]
-    widths = [max(len(line[place]) for line in cells) for place in range(len(columns))]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in cells
-    )
+    """Return `table_lines` as one text."""
+    return "\n".join(table_lines(rows, columns=columns))
 
 
 def _refuse_unstorable(options: Options) -> None:
@@ -134,13 +131,3 @@ def _refuse_unstorable(options: Options) -> None:
             if isinstance(text, str) and _UNSTORABLE.search(text):
                 message = f"`{name}` must be text in UTF-8, without U+0000."
                 raise BadRequest(message, field=name)
-
-
-def _silent(done: int, total: int) -> None:
-    del done, total
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, list | tuple):
-        return ",".join(str(part) for part in value) or "-"
-    return "-" if value is None or value == "" else str(value)

@@ -1,6 +1,5 @@
 """The index as an operator sees it: where it stands, building it anew beside, comparing it."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import psycopg
@@ -9,6 +8,7 @@ from accounts.domain.caller import Caller
 from accounts.domain.roles import Action, allows
 from accounts.domain.scope import Scope
 from memory.domain.analyzer import FINGERPRINT
+from memory.domain.progress import Progress, silent
 from memory.domain.read_context import ReadContext
 from memory.engine import Engine
 from memory.landing.rebuild import RebuildReport, rebuild_index
@@ -88,7 +88,7 @@ def _counts(cursor: psycopg.Cursor, head: Head, context: ReadContext | None) -> 
     )
 
 
-def rebuild(engine: Engine, *, progress: Callable[[int, int], None] | None = None) -> RebuildReport:
+def rebuild(engine: Engine, *, progress: Progress | None = None) -> RebuildReport:
     """Build the index anew from the tables beside the live one, then flip to it.
 
     Args:
@@ -99,13 +99,11 @@ def rebuild(engine: Engine, *, progress: Callable[[int, int], None] | None = Non
         warehouse=engine.warehouse,
         types=engine.types,
         clock=engine.clock,
-        progress=progress or _silent,
+        progress=progress or silent,
     )
 
 
-def verify(
-    engine: Engine, *, since: int = 0, progress: Callable[[int, int], None] | None = None
-) -> VerifyReport:
+def verify(engine: Engine, *, since: int = 0, progress: Progress | None = None) -> VerifyReport:
     """Compare the live index with what the tables say it must hold.
 
     Args:
@@ -116,9 +114,5 @@ def verify(
         warehouse=engine.warehouse,
         types=engine.types,
         since=since,
-        progress=progress or _silent,
+        progress=progress or silent,
     )
-
-
-def _silent(done: int, total: int) -> None:
-    del done, total

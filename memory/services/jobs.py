@@ -1,13 +1,12 @@
-"""Background work: leases that end by themselves, runs with their progress, and lost ones.
+"""Runs of background work: queued, begun, followed, ended and shown.
 
-Leases are taken, kept and given up by one conditional statement each; no lock is held between
-them. A run belongs to one scope and one caller, and is shown to nobody else but administrators.
+A run belongs to one scope and one caller, and is shown to nobody else but administrators.
 """
 
 import logging
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from dataclasses import asdict
+from typing import Any
 
 from celery import current_app
 from django.db import transaction
@@ -18,70 +17,23 @@ from accounts.domain.names import DEFAULT_ORG
 from accounts.domain.roles import Action, Role
 from accounts.domain.scope import Scope, parse_scope
 from accounts.services.permissions import require
-from ampup_site.kernel.clock import Clock, Micros
 from ampup_site.kernel.errors import NotFound
 from ampup_site.kernel.ids import JOB
 from memory.domain.job import (
-    LEASE_TERM,
-    MAX_ATTEMPTS,
     MAX_REFUSALS,
     OPEN_STATES,
     JobKind,
     JobState,
     JobView,
-    LeaseLost,
     RefusedItem,
     plain_error,
     storable,
 )
 from memory.engine import Engine
-from memory.models import JobLease, JobRun
+from memory.models import JobRun
+from memory.services.leases import Lease, renew
 
 logger = logging.getLogger(__name__)
-
-_HOLDER: Final = "w_"
-
-
-@dataclass(frozen=True, slots=True)
-class Lease:
-    """A job that this process alone does until it gives it up or stops renewing it."""
-
-    job: str
-    scope: str
-    holder: str
-    clock: Clock
-
-
-def take_lease(engine: Engine, *, job: str, scope: str) -> Lease | None:
-    """Take a job that nobody holds, or whose holder's lease has ended; None if it is held."""
-    now = engine.clock.now()
-    lease = Lease(job, scope, engine.ids.mint(_HOLDER), engine.clock)
-    held = {"holder": lease.holder, "heartbeat_at": now, "expires_at": now + LEASE_TERM}
-    over = JobLease.objects.filter(job=job, scope=scope, expires_at__lte=now).update(**held)
-    if over:
-        return lease
-    _, made = JobLease.objects.get_or_create(job=job, scope=scope, defaults=held)
-    return lease if made else None
-
-
-def renew(lease: Lease) -> None:
-    """Keep a lease for another term.
-
-    Raises:
-        LeaseLost: it ended, and somebody else has taken it.
-    """
-    now = lease.clock.now()
-    kept = JobLease.objects.filter(job=lease.job, scope=lease.scope, holder=lease.holder).update(
-        heartbeat_at=now, expires_at=now + LEASE_TERM
-    )
-    if not kept:
-        message = "Another worker has taken this job over."
-        raise LeaseLost(message)
-
-
-def release(lease: Lease) -> None:
-    """Give a lease up; one that somebody else has taken stays theirs."""
-    JobLease.objects.filter(job=lease.job, scope=lease.scope, holder=lease.holder).delete()
 
 
 def queue_run(
@@ -117,8 +69,16 @@ def queue_run(
         queued_at=now,
         heartbeat_at=now,
     )
-    transaction.on_commit(lambda: _send(run.job))
+    transaction.on_commit(lambda: ask_for(run.job))
     return run.job
+
+
+def ask_for(job: str) -> None:
+    """Ask a worker for a run; if nobody can be asked now, the sweep does so later."""
+    try:
+        current_app.send_task("memory.tasks.run_load", args=[job], retry=False)
+    except BrokerError as error:
+        logger.warning("job %s waits for the next sweep: %s", job, type(error).__name__)
 
 
 def start_run(engine: Engine, lease: Lease) -> JobRun | None:
@@ -252,54 +212,6 @@ def caller_of(run: JobRun) -> tuple[Caller, Scope]:
     return Caller(**fields), parse_scope(run.scope, default_org=DEFAULT_ORG)
 
 
-def sweep_lost_jobs(engine: Engine) -> tuple[str, ...]:
-    """Ask again for runs whose worker is gone, and end those that died too often.
-
-    A run is left alone while its lease lives, so this may be called at any time and place.
-
-    Returns:
-        The jobs that were ended as lost; what they had loaded stays.
-    """
-    now = engine.clock.now()
-    silent = JobRun.objects.filter(
-        state__in=OPEN_STATES, heartbeat_at__lte=now - LEASE_TERM
-    ).exclude(job__in=JobLease.objects.filter(expires_at__gt=now).values("job"))
-    lost = []
-    for run in silent:
-        again = run.attempts < MAX_ATTEMPTS and run.kind == JobKind.LOAD.value
-        if again:
-            if _claim(run, now, state=run.state):
-                _send(run.job)
-        elif _claim(run, now, state=JobState.LOST.value, ended_at=now, error=_lost(run)):
-            lost.append(run.job)
-    return tuple(lost)
-
-
-def _claim(run: JobRun, now: Micros, **changes: object) -> bool:
-    """Change a silent run, if no other sweep or worker has touched it since it was read."""
-    untouched = JobRun.objects.filter(job=run.job, heartbeat_at=run.heartbeat_at)
-    return bool(untouched.update(heartbeat_at=now, **changes))
-
-
-def _lost(run: JobRun) -> str:
-    times = "once" if run.attempts == 1 else f"{run.attempts} times"
-    rest = "The next run of its timer begins again."
-    if run.kind == JobKind.LOAD.value:
-        rest = (
-            "What is listed under `commits` is stored; send the same load again for the rest:"
-            " what is there is recognised."
-        )
-    return storable(f"Its worker died {times}. {rest}")
-
-
 def _note(run: JobRun, error: BaseException) -> None:
     run.error = plain_error(error)
     run.error_code = getattr(error, "code", "internal")
-
-
-def _send(job: str) -> None:
-    """Ask a worker for a run; if nobody can be asked now, the sweep does so later."""
-    try:
-        current_app.send_task("memory.tasks.run_load", args=[job], retry=False)
-    except BrokerError as error:
-        logger.warning("job %s waits for the next sweep: %s", job, type(error).__name__)

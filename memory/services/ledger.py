@@ -1,6 +1,5 @@
 """The ledger as an operator sees it: proof, anchor and log."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from accounts.domain.caller import Caller
@@ -8,6 +7,7 @@ from accounts.domain.roles import Action
 from accounts.domain.scope import Scope
 from ampup_site.kernel.errors import BadRequest
 from memory.domain.limits import MAX_K
+from memory.domain.progress import Progress, silent
 from memory.engine import Engine
 from memory.search.commits import Commit, read_log
 from memory.services.access import open_scope
@@ -21,9 +21,9 @@ class Log:
     commits: tuple[Commit, ...]
 
 
-def verify(engine: Engine, *, progress: Callable[[int, int], None] | None = None) -> LedgerReport:
+def verify(engine: Engine, *, progress: Progress | None = None) -> LedgerReport:
     """Prove the chain and every commit's rows from the files; Postgres' rows are not read."""
-    return verify_ledger(engine.warehouse, progress=progress or _silent)
+    return verify_ledger(engine.warehouse, progress=progress or silent)
 
 
 def head(engine: Engine) -> Anchor:
@@ -43,7 +43,3 @@ def log(engine: Engine, caller: Caller, scope: Scope, *, limit: int = 20) -> Log
     with engine.index.reading() as cursor:
         context = open_scope(engine, cursor, caller, scope, action=Action.LOG)
         return Log(read_log(cursor, context, limit=limit))
-
-
-def _silent(done: int, total: int) -> None:
-    del done, total

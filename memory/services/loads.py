@@ -1,6 +1,7 @@
 """Loads: many episodes in chunks, a commit each, resumable because repeats change nothing."""
 
 from collections.abc import Callable, Iterable
+from itertools import takewhile
 from pathlib import Path
 
 from django.db import DatabaseError
@@ -8,6 +9,7 @@ from django.db import DatabaseError
 from accounts.domain.caller import Caller
 from accounts.domain.roles import Action
 from accounts.domain.scope import Scope
+from accounts.services.authenticate import still_stands
 from accounts.services.permissions import require
 from ampup_site.kernel.clock import Micros
 from ampup_site.kernel.errors import AmpUpError, ErrorKind, TooLarge
@@ -19,6 +21,7 @@ from memory.domain.ids import SOURCE_AND_BODY
 from memory.domain.job import (
     OPEN_STATES,
     SPOOL_AGE,
+    CallerGone,
     JobKind,
     LeaseLost,
     LoadIncomplete,
@@ -27,7 +30,7 @@ from memory.domain.job import (
 from memory.domain.limits import MAX_ATOMIC_EPISODES
 from memory.engine import Engine
 from memory.models import JobRun
-from memory.services import jobs
+from memory.services import jobs, leases
 from memory.services.load_chunks import Intent, LoadItem, cut_chunks, prepare_chunk, preparing
 from memory.services.load_landing import ChunkWriter, LoadReport, land_chunks
 from memory.services.preparing import EpisodeDraft
@@ -48,6 +51,7 @@ def load_items(
     unclaimed: str | None = "doc",
     atomic: bool = False,
     progress: Progress | None = None,
+    may_go_on: Callable[[], bool] | None = None,
 ) -> LoadReport:
     """Store episodes in chunks of at most 500 and about 600 passages.
 
@@ -58,6 +62,7 @@ def load_items(
         job_id: what the ledger's rows name; None mints one.
         unclaimed: the type of a source that no type claims; None refuses it.
         atomic: all in one commit or none; at most 5,000 episodes, and a refused one stops it.
+        may_go_on: asked before each chunk; after a no, what is under way lands and is reported.
 
     Raises:
         AmpUpError: the caller may not, or the store cannot be written for longer than the
@@ -67,12 +72,13 @@ def load_items(
     require(caller, Action.INGEST, scope)
     intent = Intent(caller, scope, id_of, unclaimed)
     writer = ChunkWriter(engine, intent, job_id or engine.ids.mint(JOB))
-    tell = progress or _silent
+    tell = progress or _unheard
     if atomic:
         return _load_at_once(engine, intent, writer, items, tell)
     report = writer.nothing()
     with preparing(engine, intent, cut_chunks(items)) as prepared:
-        for done in land_chunks(engine, writer, prepared):
+        wanted = prepared if may_go_on is None else takewhile(lambda _: may_go_on(), prepared)
+        for done in land_chunks(engine, writer, wanted):
             report = report.plus(done)
             tell(done)
             reach("load.chunk")
@@ -118,12 +124,13 @@ def start_load(
 def run_load(engine: Engine, job: str, *, spool: Path) -> None:
     """Do a background load, or go on with it; nothing happens if another worker does it.
 
-    An outage leaves it for a later sweep; another error ends it as failed.
+    An outage leaves it for a later sweep; another error ends it as failed, and so does the end
+    of the key it acts by.
     """
     found = JobRun.objects.filter(job=job, kind=JobKind.LOAD.value).first()
     if found is None:
         return
-    lease = jobs.take_lease(engine, job=job, scope=found.namespace)
+    lease = leases.take_lease(engine, job=job, scope=found.namespace)
     if lease is None:
         return
     try:
@@ -133,7 +140,7 @@ def run_load(engine: Engine, job: str, *, spool: Path) -> None:
     except LeaseLost:
         return
     finally:
-        jobs.release(lease)
+        leases.release(lease)
 
 
 def clean_spool(engine: Engine, *, spool: Path) -> int:
@@ -146,7 +153,7 @@ def clean_spool(engine: Engine, *, spool: Path) -> int:
     return len(strays)
 
 
-def _run(engine: Engine, lease: jobs.Lease, run: JobRun, spool: Path) -> None:
+def _run(engine: Engine, lease: leases.Lease, run: JobRun, spool: Path) -> None:
     caller, scope = jobs.caller_of(run)
     line = int(run.watermark.get("line", 0))
 
@@ -172,6 +179,7 @@ def _run(engine: Engine, lease: jobs.Lease, run: JobRun, spool: Path) -> None:
             id_of=str(run.options["id_of"]),
             unclaimed=run.options["unclaimed"],
             progress=tell,
+            may_go_on=lambda: still_stands(caller, clock=engine.clock),
         )
     except LeaseLost:
         raise
@@ -187,11 +195,22 @@ def _run(engine: Engine, lease: jobs.Lease, run: JobRun, spool: Path) -> None:
         jobs.postpone(engine, run, error)
         return
     else:
-        jobs.finish(engine, run)
+        jobs.finish(engine, run, error=_left_undone(run))
     remove_spool(spool, run.payload)
 
 
-def _silent(chunk: LoadReport) -> None:
+def _left_undone(run: JobRun) -> CallerGone | None:
+    """Return why a load ended before its end, None if it did not."""
+    if run.done >= run.total:
+        return None
+    message = (
+        f"The key that this load acts by was revoked or has expired. {run.done:,} of"
+        f" {run.total:,} items were dealt with, {len(run.commits):,} commits landed and stay."
+    )
+    return CallerGone(message)
+
+
+def _unheard(chunk: LoadReport) -> None:
     del chunk
 
 

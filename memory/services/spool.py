@@ -51,6 +51,13 @@ def remove_spool(folder: Path, name: str) -> None:
         (folder / name).unlink(missing_ok=True)
 
 
+def spooled(folder: Path) -> frozenset[str]:
+    """Return the names of the files that are there, whole ones alone."""
+    if not folder.is_dir():
+        return frozenset()
+    return frozenset(path.name for path in folder.iterdir() if path.suffix == ".jsonl")
+
+
 def stray_files(folder: Path, *, known: Iterable[str], before: Micros) -> tuple[Path, ...]:
     """Return files that no open run names and that were last written before a moment."""
     kept = set(known)

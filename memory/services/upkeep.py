@@ -9,10 +9,11 @@ import psycopg
 
 from ampup_site.kernel.clock import Micros
 from ampup_site.kernel.errors import AmpUpError
+from memory.domain.errors import CatalogBehind
 from memory.domain.job import MAX_ATTEMPTS, JobKind, JobState, LeaseLost, window_opened
 from memory.engine import Engine
 from memory.models import JobRun
-from memory.services import jobs
+from memory.services import jobs, leases
 from memory.tables.catalog import TableKey, read_pointers
 from memory.tables.compaction import compact
 from memory.tables.layouts import LEDGER_NAMESPACE
@@ -81,7 +82,7 @@ def remove_unreachable_files(engine: Engine) -> RemovalReport | None:
 
     A table that cannot be looked through keeps its files and holds up no other.
     """
-    lease = jobs.take_lease(engine, job=_REMOVE, scope=LEDGER_NAMESPACE)
+    lease = leases.take_lease(engine, job=_REMOVE, scope=LEDGER_NAMESPACE)
     if lease is None:
         return None
     try:
@@ -89,16 +90,19 @@ def remove_unreachable_files(engine: Engine) -> RemovalReport | None:
     except LeaseLost:
         return None
     finally:
-        jobs.release(lease)
+        leases.release(lease)
 
 
-def _remove(engine: Engine, lease: jobs.Lease) -> RemovalReport:
+def _remove(engine: Engine, lease: leases.Lease) -> RemovalReport:
     removals: list[Removal] = []
     failed = 0
     for key in _tables(engine):
-        jobs.renew(lease)
+        leases.renew(lease)
         try:
             removals.append(remove_unreachable(engine.warehouse, key))
+        except CatalogBehind as behind:
+            logger.warning("nothing was removed from %s.%s: %s", *key, behind.message)
+            failed += 1
         except Exception:
             # A damaged file too: the other tables still grow by three files a commit.
             logger.exception("nothing was removed from %s.%s", *key)
@@ -122,16 +126,16 @@ def run_nightly(engine: Engine, *, start: int, end: int) -> UpkeepReport | None:
     opened = window_opened(engine.clock.now(), start=start, end=end)
     if opened is None or _done_since(opened):
         return None
-    lease = jobs.take_lease(engine, job=_COMPACT, scope=LEDGER_NAMESPACE)
+    lease = leases.take_lease(engine, job=_COMPACT, scope=LEDGER_NAMESPACE)
     if lease is None:
         return None
     try:
         return None if _done_since(opened) else _run(engine, lease, start=start, end=end)
     finally:
-        jobs.release(lease)
+        leases.release(lease)
 
 
-def _run(engine: Engine, lease: jobs.Lease, *, start: int, end: int) -> UpkeepReport | None:
+def _run(engine: Engine, lease: leases.Lease, *, start: int, end: int) -> UpkeepReport | None:
     run = jobs.record_run(engine, kind=JobKind.COMPACT, namespace=LEDGER_NAMESPACE, author=_AUTHOR)
     seq = engine.warehouse.ledger_seq()
 
@@ -141,7 +145,7 @@ def _run(engine: Engine, lease: jobs.Lease, *, start: int, end: int) -> UpkeepRe
         jobs.progress(lease, run, done=count, watermark={"seq": seq})
 
     def go_on() -> bool:
-        jobs.renew(lease)
+        leases.renew(lease)
         return window_opened(engine.clock.now(), start=start, end=end) is not None
 
     try:

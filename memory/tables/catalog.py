@@ -93,6 +93,16 @@ def move_pointers(connection: psycopg.Connection, moves: Sequence[Move]) -> None
         raise LedgerConflict(message)
 
 
+def drop_pointers(connection: psycopg.Connection, keys: Iterable[TableKey]) -> None:
+    """Take tables out of the catalog; their files stay."""
+    for namespace, name in keys:
+        connection.execute(
+            "DELETE FROM public.iceberg_tables"
+            " WHERE catalog_name = %s AND table_namespace = %s AND table_name = %s",
+            (CATALOG, namespace, name),
+        )
+
+
 def _create(connection: psycopg.Connection, made: Sequence[tuple[str, ...]]) -> int:
     namespaces = sorted({namespace for namespace, *_ in made})
     connection.execute(

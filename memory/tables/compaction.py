@@ -14,7 +14,7 @@ import psycopg
 from ampup_site.kernel.failpoints import reach
 from memory.tables.avro import DataFile
 from memory.tables.catalog import TableKey, read_pointers
-from memory.tables.files import local_path
+from memory.tables.files import local_path, whole_or_gone
 from memory.tables.rewriting import rewrite
 from memory.tables.versions import replace_files
 from memory.tables.warehouse import StagedLanding, Warehouse
@@ -43,10 +43,13 @@ class Compaction:
 def compact(
     warehouse: Warehouse, key: TableKey, *, min_files: int = MIN_FILES
 ) -> Compaction | None:
-    """Rewrite the files of one class of a table as one; None if no class has enough."""
+    """Rewrite the files of one class of a table as one; None if no class has enough.
+
+    Raises:
+        CatalogBehind: the catalog is older than the warehouse; recover it first.
+    """
     with warehouse.connected() as connection:
-        pointers = read_pointers(connection, [key[0]])
-        state = warehouse.state(key, pointers)
+        state = warehouse.checked_state(connection, key)
         chosen = files_to_compact(state.files(), min_files=min_files)
         if not chosen:
             return None
@@ -103,9 +106,12 @@ def _swap(
     new: DataFile,
 ) -> bool:
     """Point the table at a version with the new file instead of the old ones."""
+    path = local_path(new.path)
     # Made durable before the lock is taken, so that landings wait for one small file alone.
-    warehouse.files.flush([local_path(new.path)])
-    with connection.transaction():
+    with whole_or_gone(path):
+        warehouse.files.flush([path])
+    # Inside the transaction: once COMMIT was asked for, the file may be the table's.
+    with connection.transaction(), whole_or_gone(path):
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (warehouse.lock_key,))
         state = warehouse.state(key, read_pointers(connection, [key[0]]))
         staged = replace_files(state, old, [new], summary={}, now=warehouse.clock.now())

@@ -24,7 +24,7 @@ from memory.domain.records import (
 )
 from memory.tables.arrow import to_arrow
 from memory.tables.avro import DataFile
-from memory.tables.files import location
+from memory.tables.files import location, whole_or_gone
 from memory.tables.layouts import BOUNDED, LAYOUTS
 
 ROW_GROUP: Final = 20_000
@@ -62,10 +62,15 @@ class ScopePart:
 
 @dataclass(frozen=True, slots=True)
 class EncodedPart:
-    """A scope's data files, written and not yet durable."""
+    """A scope's data files, written and not yet durable.
+
+    Args:
+        blobs: places of the long bodies that its rows name.
+    """
 
     namespace: str
     files: Mapping[str, DataFile]
+    blobs: tuple[str, ...] = ()
 
 
 def data_folder(root: Path, *, namespace: str, table: str) -> Path:
@@ -83,11 +88,12 @@ def write_records(
     pq.write_table(rows, sink, row_group_size=ROW_GROUP, **writing(rows.num_rows, rows.nbytes))
     content = sink.getvalue()
     path = new_path(root, namespace, table)
-    try:
-        path.write_bytes(content)
-    except FileNotFoundError:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+    with whole_or_gone(path):
+        try:
+            path.write_bytes(content)
+        except FileNotFoundError:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
     lower, upper = _bounds(table, records)
     return DataFile(location(path), rows.num_rows, content.size, lower, upper)
 

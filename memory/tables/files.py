@@ -5,9 +5,10 @@ that names one, in parallel, before anything refers to them.
 """
 
 import os
-import tempfile
-from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
+import secrets
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -55,9 +56,11 @@ class Files:
         for folder in folders - self._known:
             folder.mkdir(parents=True, exist_ok=True)
             folders |= {above for above in folder.parents if above.is_relative_to(self.root)}
-        written = self._flushers.map(_write, drafts)
-        list(self._flushers.map(_flush, files))
-        list(written)
+        work = [self._flushers.submit(_write, *draft) for draft in drafts]
+        work += [self._flushers.submit(_flush, path) for path in files]
+        wait(work)  # whoever clears up after one that failed must find none that still writes
+        for done in work:
+            done.result()
         list(self._flushers.map(_flush, folders))
         self._known |= folders
 
@@ -68,19 +71,19 @@ class Files:
         """
         place = f"{namespace}/bodies/{sha256[:2]}/{sha256}.zst"
         path = self.root / place
-        if path.exists():
-            # Whoever put it there may have died before its folder was flushed.
+        with suppress(FileNotFoundError):
+            # Young again, so that no sweep takes it from under the landing to come; and whoever
+            # put it there may have died before its folder was flushed.
+            os.utime(path)
             self.flush([path])
             return place
         path.parent.mkdir(parents=True, exist_ok=True)
         packed = pa.Codec("zstd").compress(body, asbytes=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as draft:
-            draft.write(len(body).to_bytes(8, "little"))
-            draft.write(packed)
-            draft.flush()
-            os.fsync(draft.fileno())
-        reach("blob.written")
-        Path(draft.name).replace(path)
+        draft = path.with_name(f"{secrets.token_hex(16)}.draft")
+        with whole_or_gone(draft):
+            _write(draft, len(body).to_bytes(8, "little") + packed)
+            reach("blob.written")
+            draft.replace(path)
         self.flush([path])
         return place
 
@@ -119,9 +122,18 @@ def _unpacked(content: bytes) -> bytes:
     return bytes(pa.Codec("zstd").decompress(packed, decompressed_size=size, asbytes=True))
 
 
-def _write(draft: tuple[Path, bytes]) -> None:
-    path, content = draft
-    with path.open("xb") as file:
+@contextmanager
+def whole_or_gone(path: Path) -> Iterator[None]:
+    """Remove a file whose writing fails: a full disk gets no fuller by every try."""
+    try:
+        yield
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+
+
+def _write(path: Path, content: bytes) -> None:
+    with path.open("xb") as file, whole_or_gone(path):
         file.write(content)
         file.flush()
         os.fsync(file.fileno())

@@ -2,11 +2,12 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from itertools import chain
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from memory.domain.errors import DamagedTable
 from memory.domain.records import (
     AclChangeRecord,
     BodyRecord,
@@ -21,18 +22,36 @@ from memory.tables.arrow import from_arrow
 from memory.tables.avro import DataFile
 from memory.tables.catalog import TableKey, read_pointers
 from memory.tables.encode import ScopePart
-from memory.tables.scan import may_hold, read_file, rows_by_key, rows_of_commits, seq_bounds
+from memory.tables.files import local_path
+from memory.tables.scan import (
+    may_hold,
+    read_columns,
+    read_file,
+    rows_by_key,
+    rows_of_commits,
+    seq_bounds,
+)
 from memory.tables.state import TableState
 from memory.tables.warehouse import LEDGER_KEY, Warehouse
+
+Pointers: TypeAlias = Mapping[TableKey, str]
 
 R = TypeVar("R", bound=ScopeRecord | LedgerRecord)
 
 
 def ledger_rows(
-    warehouse: Warehouse, *, from_seq: int = 1, to_seq: int | None = None
+    warehouse: Warehouse,
+    *,
+    from_seq: int = 1,
+    to_seq: int | None = None,
+    pointers: Pointers | None = None,
 ) -> Iterator[LedgerRecord]:
-    """Yield the ledger's rows in order of seq; the table is read as it is at the first row."""
-    files = _states(warehouse, LEDGER_KEY[0])[LEDGER_KEY].files()
+    """Yield the ledger's rows in order of seq; the table is read as it is at the first row.
+
+    Args:
+        pointers: which version to read; None for the catalog's.
+    """
+    files = _states(warehouse, LEDGER_KEY[0], pointers)[LEDGER_KEY].files()
     for run in _runs_by_seq(files, from_seq=from_seq, to_seq=to_seq):
         rows = pa.concat_tables([read_file(file.path, LEDGER_KEY[1]) for file in run])
         seqs = rows.column("seq")
@@ -42,9 +61,38 @@ def ledger_rows(
         yield from from_arrow(LedgerRecord, rows.filter(wanted).sort_by("seq"))
 
 
-def read_part(warehouse: Warehouse, namespace: str, commit_ids: Collection[str]) -> ScopePart:
-    """Return a scope's rows of these commits; of bodies, those the commits wrote."""
-    states = _states(warehouse, namespace)
+def batch_ids(warehouse: Warehouse, pointers: Pointers) -> list[str]:
+    """Return the landing that each of the ledger's commits came in, in order of seq from 1.
+
+    Raises:
+        DamagedTable: a seq is missing or stands twice.
+    """
+    files = warehouse.state(LEDGER_KEY, pointers).files()
+    if not files:
+        return []
+    columns = ["seq", "batch_id"]
+    rows = pa.concat_tables([read_columns(local_path(file.path), columns) for file in files])
+    rows = rows.sort_by("seq")
+    if rows.column("seq").to_pylist() != list(range(1, rows.num_rows + 1)):
+        message = "The ledger's files do not hold each commit once; restore the warehouse."
+        raise DamagedTable(message)
+    batches: list[str] = rows.column("batch_id").to_pylist()
+    return batches
+
+
+def read_part(
+    warehouse: Warehouse,
+    namespace: str,
+    commit_ids: Collection[str],
+    *,
+    pointers: Pointers | None = None,
+) -> ScopePart:
+    """Return a scope's rows of these commits; of bodies, those the commits wrote.
+
+    Args:
+        pointers: which versions to read; None for the catalog's.
+    """
+    states = _states(warehouse, namespace, pointers)
 
     def rows(record: type[R], table: str) -> tuple[R, ...]:
         files = states[(namespace, table)].files()
@@ -138,8 +186,11 @@ def _runs_by_seq(
         yield run
 
 
-def _states(warehouse: Warehouse, namespace: str) -> Mapping[TableKey, TableState]:
+def _states(
+    warehouse: Warehouse, namespace: str, pointers: Pointers | None = None
+) -> Mapping[TableKey, TableState]:
     """Return the tables of a namespace, all as they are at one moment."""
-    with warehouse.connected() as connection:
-        pointers = read_pointers(connection, [namespace])
+    if pointers is None:
+        with warehouse.connected() as connection:
+            pointers = read_pointers(connection, [namespace])
     return warehouse.states(namespace, pointers)

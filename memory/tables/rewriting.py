@@ -11,7 +11,7 @@ from pyiceberg.conversions import from_bytes
 from memory.tables.arrow import arrow_schema
 from memory.tables.avro import DataFile
 from memory.tables.encode import ROW_GROUP, bounded, new_path, writing
-from memory.tables.files import location
+from memory.tables.files import location, whole_or_gone
 from memory.tables.scan import read_groups
 
 _GROUP_BYTES: Final = 32 * 2**20
@@ -23,7 +23,10 @@ def rewrite(root: Path, namespace: str, table: str, files: Sequence[DataFile]) -
     path = new_path(root, namespace, table)
     rows = sum(file.rows for file in files)
     size = sum(file.size for file in files)
-    with pq.ParquetWriter(path, arrow_schema(table), **writing(rows, size)) as writer:
+    with (
+        whole_or_gone(path),
+        pq.ParquetWriter(path, arrow_schema(table), **writing(rows, size)) as writer,
+    ):
         for group in _groups(read_groups(file.path, table) for file in files):
             writer.write_table(group, row_group_size=ROW_GROUP)
     return DataFile(

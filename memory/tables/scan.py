@@ -6,6 +6,7 @@ tell apart files, and row groups of large ones.
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
@@ -25,6 +26,16 @@ _COMMIT: Final = "commit_id"
 def read_file(path: str, table: str) -> pa.Table:
     """Return all rows of a data file; columns that came after it was written are null."""
     return _completed(pq.read_table(local_path(path), partitioning=None), table)
+
+
+def texts_of(path: Path, column: str) -> set[str]:
+    """Return the values of one text column of a data file, but for null."""
+    return set(pc.unique(read_columns(path, [column]).column(column).drop_null()).to_pylist())
+
+
+def read_columns(path: Path, columns: Sequence[str]) -> pa.Table:
+    """Return some columns of a data file, which it must have."""
+    return pq.read_table(path, columns=list(columns), partitioning=None)
 
 
 def read_groups(path: str, table: str) -> Iterator[pa.Table]:

@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 from pyiceberg.schema import Schema
 
+from memory.domain.errors import CatalogBehind
 from memory.tables.avro import (
     DataFile,
     Manifest,
@@ -143,6 +144,25 @@ def load_table(
         manifests=tuple(sorted(manifests, key=lambda manifest: manifest.min_sequence)),
         entries={held.path: known[held.path] for held in manifests if held.path in known},
     )
+
+
+def check_catalog(state: TableState) -> None:
+    """Refuse a state that the catalog names while the table's folder holds newer ones.
+
+    One version more is what a landing leaves that died before its commit.
+
+    Raises:
+        CatalogBehind: the catalog is an older backup.
+    """
+    versions = (state.folder / "metadata").glob("*.metadata.json")
+    newest = max((version_of(path.name) for path in versions), default=state.version)
+    if newest > state.version + 1:
+        message = (
+            f"The warehouse holds version {newest} of {state.namespace}.{state.table} and the"
+            f" catalog knows {state.version}: it is an older backup. Stop the servers and run"
+            " `ampup-memory catalog recover`."
+        )
+        raise CatalogBehind(message)
 
 
 def version_of(metadata_location: str) -> int:

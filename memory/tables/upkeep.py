@@ -1,29 +1,34 @@
-"""Removes what nothing refers to any more: old metadata by age, files of lost tries, in two steps.
+"""Removes what nothing refers to any more: old metadata, files of lost tries, in two steps.
 
 A first look writes down when a file was first seen unreachable; a later one, once the grace is
 over, removes it if it still is. By a file's own age alone, a reader that opened the present
 version would lose an old data file the moment a compaction replaced it.
 
-No lock is taken. A version refers to files of the version before and to new ones only, so what
-is old and unreachable stays so, and landings need not wait for a folder to be read.
+Blobs that no row names go the same way, the last look at them under the landing lock.
 
-Nothing is removed while a metadata file on disk is newer than the catalog says by more than one
-version: then the catalog is an older backup, and what looks unreachable may be acknowledged
-history.
+For the others no lock is taken. A version refers to files of the version before and to new ones
+only, so what is old and unreachable stays so, and landings need not wait for a folder to be read.
+
+Nothing is removed while the catalog is older than the warehouse, of this table or of the ledger:
+what looks unreachable may be acknowledged history then.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
+import psycopg
+
 from ampup_site.kernel.clock import Micros
 from ampup_site.kernel.failpoints import reach
-from memory.domain.errors import CatalogBehind
 from memory.tables.avro import read_list
-from memory.tables.catalog import TableKey, read_pointers
+from memory.tables.blobs import BODIES, blob_files, is_blob, named_blobs, remove_blobs
+from memory.tables.catalog import TableKey
 from memory.tables.files import local_path
-from memory.tables.state import TableState, version_of
+from memory.tables.state import TableState
 from memory.tables.unreachable import forget_seen, note_seen
 from memory.tables.warehouse import Warehouse
 
@@ -57,49 +62,53 @@ def remove_unreachable(
     Raises:
         CatalogBehind: the catalog is older than the warehouse; recover it first.
     """
+
+    def grace(path: Path) -> Micros:
+        return metadata_age if path.parent.name == "metadata" else data_age
+
     with warehouse.connected() as connection:
-        state = warehouse.state(key, read_pointers(connection, [key[0]]))
-        check_catalog(state)
         now = warehouse.clock.now()
         # Too young to judge: a landing may be about to refer to them.
-        old = {path for path, written in _files(state.folder) if now - written >= metadata_age}
-        candidates = old - reachable_files(state)
+        old = {
+            path
+            for path, written in _files(warehouse.root / key[0] / key[1])
+            if now - written >= (data_age if is_blob(path) else metadata_age)
+        }
+        candidates = _unreached(connection, warehouse, key, old)
         seen = note_seen(connection, key, candidates, now=now)
         reach("expiry.planned")
-        doomed = {
-            path
-            for path, at in seen.items()
-            if now - at >= (data_age if path.parent.name == "data" else metadata_age)
-        }
+        doomed = {path for path, at in seen.items() if now - at >= grace(path)}
+        blobs = {path for path in doomed if is_blob(path)}
         # The second look: the catalog may have been put back while the first one was written.
-        state = warehouse.state(key, read_pointers(connection, [key[0]]))
-        check_catalog(state)
-        doomed -= reachable_files(state)
-        size = 0
-        for path in sorted(doomed):
-            size += path.stat().st_size if path.exists() else 0
-            path.unlink(missing_ok=True)
-            reach("expiry.deleting")
+        gone = _remove_files(_unreached(connection, warehouse, key, doomed - blobs))
+        if blobs:
+            before = Micros(now - data_age)
+            gone += remove_blobs(connection, warehouse, key, blobs, before=before)
         forget_seen(connection, key, doomed)
-    waiting = len(candidates) - len(doomed)
-    return Removal(*key, files=len(doomed), bytes=size, waiting=waiting)
+    size = sum(size for _, size in gone)
+    return Removal(*key, files=len(gone), bytes=size, waiting=len(candidates) - len(doomed))
 
 
-def check_catalog(state: TableState) -> None:
-    """Refuse upkeep of a table whose folder holds versions the catalog knows nothing of.
+def _unreached(
+    connection: psycopg.Connection, warehouse: Warehouse, key: TableKey, paths: set[Path]
+) -> set[Path]:
+    """Return those of a table's files that nothing reaches as the catalog is now."""
+    state = warehouse.checked_state(connection, key)
+    unreached = paths - reachable_files(state)
+    if any(is_blob(path) for path in unreached):
+        unreached -= named_blobs(state, root=warehouse.root)
+    return unreached
 
-    One version more is what a landing leaves that died before its commit.
-    """
-    newest = max(
-        (version_of(path.name) for path in (state.folder / "metadata").glob("*.metadata.json")),
-        default=state.version,
-    )
-    if newest > state.version + 1:
-        message = (
-            f"The warehouse holds version {newest} of {state.namespace}.{state.table} and the"
-            f" catalog knows {state.version}: it is an older backup. Nothing was removed."
-        )
-        raise CatalogBehind(message)
+
+def _remove_files(doomed: set[Path]) -> list[tuple[Path, int]]:
+    """Remove files; return those that were there, with their sizes."""
+    gone = []
+    for path in sorted(doomed):
+        if path.exists():
+            gone.append((path, path.stat().st_size))
+            path.unlink(missing_ok=True)
+        reach("expiry.deleting")
+    return gone
 
 
 def reachable_files(state: TableState) -> set[Path]:
@@ -121,6 +130,9 @@ def reachable_files(state: TableState) -> set[Path]:
 
 
 def _files(folder: Path) -> Iterator[tuple[Path, int]]:
-    for part in ("data", "metadata"):
-        for path in (folder / part).glob("*"):
+    kinds: list[Iterator[Path]] = [(folder / part).glob("*") for part in ("data", "metadata")]
+    if folder.name == BODIES:
+        kinds.append(blob_files(folder))
+    for path in chain.from_iterable(kinds):
+        with suppress(FileNotFoundError):  # a draft that has got its name since it was listed
             yield path, path.stat().st_mtime_ns // 1000

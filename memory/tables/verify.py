@@ -55,7 +55,7 @@ def verify_ledger(
             if fault is not None and len(faults) < _NAMED:
                 faults.append(fault)
             before = row
-        found = _payload_faults(warehouse, window)
+        found = payload_faults(warehouse, window)
         rows += found.rows
         faults.extend(found.faults[: _NAMED - len(faults)])
         if progress is not None:
@@ -94,18 +94,28 @@ def _anchor(row: LedgerRecord | None) -> Anchor:
 
 
 @dataclass(frozen=True, slots=True)
-class _Payloads:
+class Payloads:
+    """How many rows some commits have, and which commits' are not as hashed."""
+
     rows: int
     faults: list[str]
 
 
-def _payload_faults(warehouse: Warehouse, window: list[LedgerRecord]) -> _Payloads:
+def payload_faults(
+    warehouse: Warehouse, window: list[LedgerRecord], *, pointers: reading.Pointers | None = None
+) -> Payloads:
+    """Compare the rows of some commits with the hashes in the ledger.
+
+    Args:
+        pointers: which versions of the tables to read; None for the catalog's.
+    """
     by_scope: dict[str, list[LedgerRecord]] = defaultdict(list)
     for row in window:
         by_scope[row.scope].append(row)
     faults, rows = [], 0
     for namespace, ledger in by_scope.items():
-        part = reading.read_part(warehouse, namespace, [row.commit_id for row in ledger])
+        commit_ids = [row.commit_id for row in ledger]
+        part = reading.read_part(warehouse, namespace, commit_ids, pointers=pointers)
         payloads: dict[str, list[tuple[str, str, ScopeRecord]]] = defaultdict(list)
         for table, row_id, record in part_rows(part):
             payloads[record.commit_id].append((table, row_id, record))
@@ -115,7 +125,7 @@ def _payload_faults(warehouse: Warehouse, window: list[LedgerRecord]) -> _Payloa
             for row in ledger
             if payload_hash(payloads[row.commit_id]) != row.payload_hash
         ]
-    return _Payloads(rows, faults)
+    return Payloads(rows, faults)
 
 
 def part_rows(part: ScopePart) -> Iterator[tuple[str, str, ScopeRecord]]:

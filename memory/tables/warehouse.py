@@ -6,7 +6,7 @@ is never stale: what moved is read again, what did not costs nothing.
 
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +17,9 @@ import psycopg
 
 from ampup_site.kernel.clock import Clock, Micros, SystemClock
 from ampup_site.kernel.failpoints import reach
-from memory.domain.errors import LedgerConflict
+from memory.domain.errors import LedgerConflict, StorageUnavailable
 from memory.domain.records import LedgerRecord
+from memory.tables.avro import DataFile
 from memory.tables.catalog import (
     CATALOG,
     Move,
@@ -29,9 +30,9 @@ from memory.tables.catalog import (
     read_pointers,
 )
 from memory.tables.encode import EncodedPart, ScopePart, data_folder, write_records
-from memory.tables.files import Files, local_path
+from memory.tables.files import Files, local_path, whole_or_gone
 from memory.tables.layouts import LAYOUTS, LEDGER, LEDGER_NAMESPACE, SCOPE_TABLES
-from memory.tables.state import TableState, load_table, new_table
+from memory.tables.state import TableState, check_catalog, load_table, new_table
 from memory.tables.versions import StagedTable, append
 
 LEDGER_KEY: Final = (LEDGER_NAMESPACE, LEDGER)
@@ -67,6 +68,7 @@ class Warehouse:
         self._states: OrderedDict[TableKey, TableState] = OrderedDict()
         self._lock = threading.Lock()
         self._grown: Counter[TableKey] = Counter()
+        self._book_version: int | None = None
         self._resting: dict[TableKey, Micros] = {}
         with self.connected() as connection:
             ensure_catalog(connection)
@@ -85,11 +87,15 @@ class Warehouse:
 
     def encode(self, part: ScopePart) -> EncodedPart:
         """Write a scope's data files; needs no lock and nothing of the tables' state."""
-        files = {
-            table: write_records(self.root, part.namespace, table, rows)
-            for table, rows in part.tables()
-        }
-        return EncodedPart(part.namespace, files)
+        files: dict[str, DataFile] = {}
+        try:
+            for table, rows in part.tables():
+                files[table] = write_records(self.root, part.namespace, table, rows)
+        except BaseException:
+            self.discard([EncodedPart(part.namespace, files)])
+            raise
+        blobs = tuple(body.blob for body in part.bodies if body.blob is not None)
+        return EncodedPart(part.namespace, files, blobs)
 
     def stage(
         self,
@@ -102,11 +108,18 @@ class Warehouse:
         """Write and flush the next version of each touched table, under the landing lock.
 
         Raises:
+            CatalogBehind: the catalog is older than the warehouse; it must be recovered first.
             LedgerConflict: the ledger's table does not stand where the first row says.
+            StorageUnavailable: a long body is gone that a row names; it must be sent again.
         """
+        self._check_blobs(parts)
         namespaces = {part.namespace for part in parts} | {LEDGER_NAMESPACE}
         pointers = read_pointers(connection, namespaces)
-        rows = write_records(self.root, *LEDGER_KEY, ledger)
+        book = self.state(LEDGER_KEY, pointers)
+        self._check_book(book)
+        if ledger_seq_of(book) != ledger[0].seq - 1:
+            message = "The ledger table and the index head disagree."
+            raise LedgerConflict(message)
         summary = {
             "memory.batch-id": batch_id,
             "memory.seq-min": str(ledger[0].seq),
@@ -119,15 +132,13 @@ class Warehouse:
             for part in parts
             for table, file in part.files.items()
         ]
-        book = self.state(LEDGER_KEY, pointers)
-        if ledger_seq_of(book) != ledger[0].seq - 1:
-            message = "The ledger table and the index head disagree."
-            raise LedgerConflict(message)
+        rows = write_records(self.root, *LEDGER_KEY, ledger)
         staged = [
             append(state, [file], summary=summary, now=now)
             for state, file in [*touched, (book, rows)]
         ]
-        self.make_durable(staged, [file.path for _, file in touched] + [rows.path])
+        with whole_or_gone(local_path(rows.path)):
+            self.make_durable(staged, [file.path for _, file in touched] + [rows.path])
         return StagedLanding(tuple(staged))
 
     def swap(self, connection: psycopg.Connection, staged: StagedLanding) -> None:
@@ -191,7 +202,7 @@ class Warehouse:
             while len(self._states) > _CACHED:
                 self._states.popitem(last=False)
 
-    def state(self, key: TableKey, pointers: dict[TableKey, str]) -> TableState:
+    def state(self, key: TableKey, pointers: Mapping[TableKey, str]) -> TableState:
         """Return a table's state at its pointer, from memory if it has not moved."""
         namespace, table = key
         folder = data_folder(self.root, namespace=namespace, table=table)
@@ -207,7 +218,22 @@ class Warehouse:
         self.keep(state)
         return state
 
-    def states(self, namespace: str, pointers: dict[TableKey, str]) -> dict[TableKey, TableState]:
+    def checked_state(self, connection: psycopg.Connection, key: TableKey) -> TableState:
+        """Return a table's state as the catalog has it now, for upkeep to act on.
+
+        Raises:
+            CatalogBehind: the catalog is older than the warehouse, of this table or the ledger.
+        """
+        pointers = read_pointers(connection, {key[0], LEDGER_NAMESPACE})
+        # A table that got one version since the backup tells nothing: that could be a dead try's.
+        check_catalog(self.state(LEDGER_KEY, pointers))
+        state = self.state(key, pointers)
+        check_catalog(state)
+        return state
+
+    def states(
+        self, namespace: str, pointers: Mapping[TableKey, str]
+    ) -> dict[TableKey, TableState]:
         """Return all tables a namespace has or may get."""
         names = (LEDGER,) if namespace == LEDGER_NAMESPACE else tuple(SCOPE_TABLES)
         return {(namespace, table): self.state((namespace, table), pointers) for table in names}
@@ -215,6 +241,24 @@ class Warehouse:
     def write_blob(self, namespace: str, sha256: str, body: bytes) -> str:
         """Store a long body beside the tables; return its place under the warehouse."""
         return self.files.put_blob(namespace, sha256, body)
+
+    def _check_book(self, book: TableState) -> None:
+        """Refuse to land on an older backup of the catalog: what was acknowledged would fork off.
+
+        The folder is looked through at this process's first landing, and when the ledger has
+        gone back since.
+        """
+        if self._book_version is None or book.version < self._book_version:
+            check_catalog(book)
+        self._book_version = book.version
+
+    def _check_blobs(self, parts: Sequence[EncodedPart]) -> None:
+        """Refuse rows whose blob is gone: put there long ago, it was swept as nobody's."""
+        for part in parts:
+            for place in part.blobs:
+                if not (self.root / place).exists():
+                    message = "A long body was swept before its write landed; send it again."
+                    raise StorageUnavailable(message)
 
     def ledger_seq(self) -> int:
         """Return the newest seq that has landed, by the ledger table itself; 0 if none has."""
@@ -229,10 +273,12 @@ class Warehouse:
     def make_durable(self, staged: Sequence[StagedTable], data: Sequence[str]) -> None:
         """Write the metadata files of new versions and flush them with their data files."""
         reach("tables.staged")
-        self.files.flush(
-            [local_path(uri) for uri in data],
-            new=[file for table in staged for file in table.files],
-        )
+        metadata = [file for table in staged for file in table.files]
+        try:
+            self.files.flush([local_path(uri) for uri in data], new=metadata)
+        except BaseException:
+            self.files.remove(path for path, _ in metadata)
+            raise
         reach("tables.fsynced")
 
 

@@ -23,9 +23,9 @@ SERVE = ("manage.py", "serve", "--local", "--port", "0")
 
 
 @contextmanager
-def served(data: Path, *words: str) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
+def served(data: Path, *words: str, **more: str) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
     """A running server: its URL and its process."""
-    with running(*SERVE, *words, env=environment(data)) as process:
+    with running(*SERVE, *words, env=environment(data, **more)) as process:
         said = next_line(process)
         found = re.search(r"http://127\.0\.0\.1:\d+", said)
         assert found is not None, said
@@ -87,6 +87,25 @@ def test_a_killed_server_leaves_a_database_that_the_next_one_adopts(data: Path) 
         process.send_signal(signal.SIGINT)
         assert process.wait(60) == 0
     assert running_pid(layout_of(data)) is None
+
+
+def test_a_load_of_a_killed_server_is_taken_up_by_the_next_one_at_once(data: Path) -> None:
+    """Regression: it stood still for its dead worker's lease and the sweep after it."""
+    draft = {"source": "note:x", "occurred_at": 0, "acl": ["*"]}
+    episodes = [{**draft, "body": f"Number {n} is mine."} for n in range(500)]
+    body = json.dumps({"episodes": episodes, "background": True}).encode()
+    with served(data, "--no-timers", AMPUP_MEMORY_FAILPOINT="load.chunk=kill") as (url, process):
+        _, _, promised = ask(f"{url}/episodes", body)
+        process.wait(60)
+    began = monotonic()
+    with served(data, "--no-timers") as (url, process):
+        view = ask(f"{url}/jobs/{promised['job']}")[2]
+        while view["state"] in {"queued", "running"}:
+            assert monotonic() < began + 60
+            view = ask(f"{url}/jobs/{promised['job']}")[2]
+        assert (view["state"], view["done"], view["total"]) == ("done", 500, 500)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
 
 
 def test_a_database_that_dies_under_a_server_is_started_again(data: Path) -> None:

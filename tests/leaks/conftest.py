@@ -45,7 +45,7 @@ def world(
     with pytest.MonkeyPatch.context() as patch, django_db_blocker.unblock(), _database():
         patch.setattr(settings, "AMPUP_WAREHOUSE", folder / "warehouse")
         patch.setattr(settings, "AMPUP_DATA_DIR", folder)
-        patch.setattr(jobs, "_send", lambda job: None)
+        patch.setattr(jobs, "ask_for", lambda job: None)
         _empty()
         built = build_world(wiring.engine(), Path(folder))
         with _listening(built.lines):

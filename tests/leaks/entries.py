@@ -282,6 +282,7 @@ COMMANDS: Final[Mapping[str, Shell]] = {
     "index status": Shell(lambda world: _AT_ACME, scope=ACME),
     "index verify": Shell(scope=ACME),
     "index rebuild": Shell(scope=ACME),
+    "catalog recover": Shell(scope=ACME),
     "ledger head": Shell(scope=ACME),
     "ledger verify": Shell(scope=ACME),
     "ledger log": Shell(lambda world: _AT_ACME, scope=ACME),

@@ -214,6 +214,36 @@ def test_a_fault_of_ours_says_the_request_id_and_nothing_else(
     assert "canary" not in caplog.text
 
 
+def test_a_request_is_logged_in_one_line(
+    local: Rest, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Regression: what was refused had a second line of the framework's."""
+
+    def away(*_: object) -> None:
+        raise OperationalError("connection refused")
+
+    monkeypatch.setattr("memory.api.search.find_passages", away)
+    crowd = "&".join(f"p{n}=1" for n in range(1_001))
+    for method, path, body, status in (
+        ("GET", "/whoami", None, 200),
+        ("GET", "/nope", None, 404),
+        ("GET", "/healthz?zz=1", None, 400),
+        ("GET", f"/healthz?{crowd}", None, 400),
+        ("GET", f"/keys?{crowd}", None, 400),
+        ("POST", "/remember", {}, 422),
+        ("POST", "/orgs", {}, 422),
+        ("PUT", "/orgs", {}, 405),
+        ("PUT", "/search", {}, 405),
+        ("POST", "/search", {"query": "x"}, 503),
+    ):
+        caplog.clear()
+        with caplog.at_level(logging.INFO):
+            assert local.call(method, path, body)[0] == status, path
+        lines = [record.getMessage() for record in caplog.records if record.name != "httpx"]
+        assert len(lines) == 1, lines
+        assert f"{method} {path.partition('?')[0]} {status}" in lines[0]
+
+
 def test_a_database_or_disk_that_is_away_is_503_with_retry_after(
     local: Rest, monkeypatch: pytest.MonkeyPatch
 ) -> None:

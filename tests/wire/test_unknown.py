@@ -35,7 +35,7 @@ def test_no_route_takes_a_parameter_that_it_does_not_know(local: Rest) -> None:
     """Regression: `/keys?team=x` listed the keys of all teams, as if it had not been asked."""
     for route in routes():
         method = route.partition(" ")[0]
-        for name in ("zz", "at", "%C3%A9"):
+        for name in ("zz", "at", "format", "%C3%A9"):
             path = f"{filled(route, **NAMES)}?{name}=1"
             response = local.send(method, path, json=BODIES.get(route, {}))
             assert response.status_code == 400, (route, name)

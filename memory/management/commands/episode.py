@@ -7,8 +7,8 @@ from typing_extensions import override
 
 from accounts.domain.caller import local_caller
 from memory.api import answers
-from memory.api.parameters import parse_units
 from memory.domain.episode_views import EpisodeView
+from memory.domain.units import parse_units
 from memory.management.report import (
     MemoryCommand,
     Options,

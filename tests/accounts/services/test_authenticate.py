@@ -10,7 +10,7 @@ from accounts.domain.caller import Caller, local_caller
 from accounts.domain.roles import Role
 from accounts.models import ApiKey, Person
 from accounts.services import keys
-from accounts.services.authenticate import authenticate
+from accounts.services.authenticate import authenticate, still_stands
 from ampup_site.kernel.clock import Micros
 from ampup_site.kernel.errors import AmpUpError
 from tests.accounts.builders import HOUR, NOON, FixedClock, a_key, an_org, signed_in
@@ -158,3 +158,20 @@ def test_a_dump_of_the_database_holds_no_key(caplog: pytest.LogCaptureFixture) -
     assert secret not in repr(key)
     assert key.record.public_id in caplog.text
     assert secret not in caplog.text
+
+
+def test_a_caller_that_was_let_in_stands_as_long_as_its_key_would_be_let_in() -> None:
+    """Ours: work that goes on after its request ends with its key."""
+    clock = FixedClock()
+    revoked, dying, disabled = (
+        a_key(),
+        a_key(expires_at=Micros(NOON + HOUR)),
+        a_key(Role.PERSONAL, person="priya"),
+    )
+    callers = [signed_in(key) for key in (revoked, dying, disabled)]
+    assert [still_stands(caller, clock=clock) for caller in callers] == [True] * 3
+    keys.revoke_key(local_caller(), revoked.record.public_id, org=None, clock=clock)
+    Person.objects.filter(username="priya").update(is_active=False)
+    clock.forward(HOUR)
+    assert [still_stands(caller, clock=clock) for caller in callers] == [False] * 3
+    assert still_stands(local_caller(), clock=clock)

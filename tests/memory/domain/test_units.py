@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ampup_site.kernel.errors import BadRequest
 from memory.domain.limits import MAX_BODY_BYTES
 from memory.domain.passages import cut_passages
-from memory.domain.units import UnitKind, split_units
+from memory.domain.units import UnitKind, parse_units, split_units
 from tests.memory.domain.texts import BODIES
 
 
@@ -99,3 +100,20 @@ def test_no_shape_of_a_large_body_costs_more_than_its_length(shape: str) -> None
             cut_passages(body, split_units(body, kind))
             costs.append(time.process_time() - began)
         assert costs[1] <= 30 * costs[0] + 0.25, (kind, costs)
+
+
+@pytest.mark.parametrize(
+    ("text", "range_"),
+    [("7", (7, 7)), ("3-7", (3, 7)), ("t3-t7", (3, 7)), (" p2 ", (2, 2)), ("3 - 7", (3, 7))],
+)
+def test_a_range_of_units_is_read_alike_at_every_edge(text: str, range_: tuple[int, int]) -> None:
+    """Regression: REST and the shell refused `t3-t7`, which is how citations have it."""
+    assert parse_units(text) == range_
+
+
+@pytest.mark.parametrize("text", ["", "0", "3-1", "x", "-1", "1-", "1,2", "\u0663", "9" * 30, "T3"])
+def test_what_is_no_range_of_units_is_refused_by_name(text: str) -> None:
+    """Documented: counted from 1, first before last."""
+    with pytest.raises(BadRequest) as refused:
+        parse_units(text)
+    assert refused.value.field == "units"

@@ -8,14 +8,14 @@ import pytest
 from ampup_site.kernel.clock import Micros
 from memory.domain.limits import MAX_BODY_BYTES
 from memory.loaders.document import read_document
-from memory.loaders.item import Loaded, LoadItem, Refusal
+from memory.loaders.item import FileItem, Loaded, Refusal
 from memory.loaders.transcript import is_transcript, read_transcript
 
 _CALL = "Ann Lee: hello\nBo: hi\n[00:10] Ann Lee: shall we?\nBo: yes\n"
 _NOW = Micros(1_774_966_930_123_456)
 
 
-def _only(loaded: Iterator[Loaded]) -> LoadItem | Refusal:
+def _only(loaded: Iterator[Loaded]) -> FileItem | Refusal:
     ((position, item),) = loaded
     assert position == 1
     return item
@@ -24,11 +24,11 @@ def _only(loaded: Iterator[Loaded]) -> LoadItem | Refusal:
 def test_a_transcript_is_one_episode_with_its_text_as_it_is() -> None:
     """Ours: the source is the file's name, the body verbatim, line ends too."""
     content = _CALL.replace("\n", "\r\n").encode()
-    assert _only(read_transcript(content, name="2026/kick-off.txt", occurred_at=_NOW)) == LoadItem(
+    assert _only(read_transcript(content, name="2026/kick-off.txt", occurred_at=_NOW)) == FileItem(
         source="meeting:2026/kick-off", body=content.decode(), occurred_at=_NOW
     )
     named = _only(read_transcript(content, name="x.txt", occurred_at=None, source="gong:1"))
-    assert isinstance(named, LoadItem)
+    assert isinstance(named, FileItem)
     assert named.source == "gong:1"
 
 
@@ -44,12 +44,12 @@ def test_prose_is_told_from_turns() -> None:
 def test_a_file_is_a_version_of_the_document_its_path_names() -> None:
     """Ours: key and source come from the path below the folder, the time from the file."""
     content = codecs.BOM_UTF8 + b"# Pier\n"
-    assert _only(read_document(content, path="ops/pier.md", modified_at=_NOW)) == LoadItem(
+    assert _only(read_document(content, path="ops/pier.md", modified_at=_NOW)) == FileItem(
         source="doc:ops/pier.md", body="# Pier\n", occurred_at=_NOW, document="ops/pier.md"
     )
     utf_16 = codecs.BOM_UTF16_LE + "caf\u00e9".encode("utf-16-le")
     note = _only(read_document(utf_16, path="a\\b.md", modified_at=_NOW, prefix="note:"))
-    assert note == LoadItem(
+    assert note == FileItem(
         source="note:a/b.md", body="caf\u00e9", occurred_at=_NOW, document="a/b.md"
     )
 

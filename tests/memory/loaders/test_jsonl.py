@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.loaders.item import LoadItem, Refusal
+from memory.loaders.item import FileItem, Refusal
 from memory.loaders.jsonl import MAX_LINE_BYTES, read_jsonl
 from memory.loaders.lines import bounded_lines
 
 
-def _read(*lines: object) -> list[LoadItem | Refusal]:
+def _read(*lines: object) -> list[FileItem | Refusal]:
     text = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
     return [item for _, item in read_jsonl([text.encode(errors="surrogatepass")])]
 
@@ -31,7 +31,7 @@ def test_a_line_is_an_episode_with_its_fields() -> None:
         "type": "doc",
     }
     assert _read(line, {"source": "s", "body": "b", "acl": None}) == [
-        LoadItem(
+        FileItem(
             source="gong:1",
             body="Ann: hi\r\n",
             occurred_at=1_774_966_930_000_000,  # type: ignore[arg-type]
@@ -42,7 +42,7 @@ def test_a_line_is_an_episode_with_its_fields() -> None:
             meta={"seats": 3},
             episode_type="doc",
         ),
-        LoadItem(source="s", body="b", occurred_at=None),
+        FileItem(source="s", body="b", occurred_at=None),
     ]
 
 
@@ -69,8 +69,8 @@ def test_a_line_is_an_episode_with_its_fields() -> None:
 def test_a_line_that_is_no_episode_is_refused_alone(line: str, field: str | None) -> None:
     """Documented: refused lines are reported with their field, the rest is read."""
     before, refused, after = _read({"source": "a", "body": "a"}, line, {"source": "b", "body": "b"})
-    assert isinstance(before, LoadItem)
-    assert isinstance(after, LoadItem)
+    assert isinstance(before, FileItem)
+    assert isinstance(after, FileItem)
     assert isinstance(refused, Refusal)
     assert refused.field == field
 
@@ -80,7 +80,7 @@ def test_line_numbers_count_every_line_and_marks_and_line_ends_are_no_matter() -
     content = b'\xef\xbb\xbf{"source":"a","body":"a"}\r\n\r\n \n{"source":"b","body":"b"}\r\nx'
     found = list(read_jsonl([content[:2], content[2:9], content[9:]]))
     assert [number for number, _ in found] == [1, 4, 5]
-    assert [type(item) for _, item in found] == [LoadItem, LoadItem, Refusal]
+    assert [type(item) for _, item in found] == [FileItem, FileItem, Refusal]
 
 
 def test_an_endless_line_is_read_past_without_being_kept() -> None:

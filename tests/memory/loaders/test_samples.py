@@ -15,7 +15,7 @@ from memory.domain.postings import frequencies
 from memory.domain.ranking import bm25
 from memory.domain.units import UnitKind
 from memory.loaders.document import read_document
-from memory.loaders.item import LoadItem
+from memory.loaders.item import FileItem
 from memory.loaders.transcript import is_transcript, read_transcript
 
 SAMPLES: Final = Path(__file__).parents[3] / "samples"
@@ -27,14 +27,14 @@ FUNCTION_WORDS: Final = re.compile(
 )
 
 
-def _items() -> Iterator[tuple[LoadItem, UnitKind]]:
+def _items() -> Iterator[tuple[FileItem, UnitKind]]:
     for path in sorted((SAMPLES / "meetings").glob("*.txt")):
         for _, item in read_transcript(path.read_bytes(), name=path.name, occurred_at=Micros(0)):
-            assert isinstance(item, LoadItem)
+            assert isinstance(item, FileItem)
             yield item, UnitKind.TURN
     for path in sorted((SAMPLES / "notes").glob("*.md")):
         for _, item in read_document(path.read_bytes(), path=path.name, modified_at=Micros(0)):
-            assert isinstance(item, LoadItem)
+            assert isinstance(item, FileItem)
             yield item, UnitKind.PARAGRAPH
 
 

@@ -20,8 +20,9 @@ from memory.domain.job import (
 )
 from memory.engine import Engine
 from memory.models import JobLease, JobRun
-from memory.services import jobs, loads
+from memory.services import holders, jobs, leases, loads, lost_jobs
 from memory.services.episodes import get_episode, remember
+from memory.services.lost_jobs import sweep_lost_jobs
 from memory.services.upkeep import run_nightly
 from tests.builders import NOON, episode, note, reader, service
 
@@ -54,7 +55,8 @@ def timed(engine: Engine, clock: Clock) -> Engine:
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The jobs a worker was asked for; there is no worker."""
     asked: list[str] = []
-    monkeypatch.setattr(jobs, "_send", asked.append)
+    for asking in (jobs, lost_jobs):
+        monkeypatch.setattr(asking, "ask_for", asked.append)
     return asked
 
 
@@ -64,34 +66,34 @@ def _queued(engine: Engine, caller: Caller, scope: Scope, spool: Path) -> str:
 
 def test_a_lease_has_one_holder_until_it_ends(timed: Engine, clock: HandClock) -> None:
     """Documented: specification, section 19; only one worker runs a job."""
-    first = jobs.take_lease(timed, job="load", scope="org_default")
+    first = leases.take_lease(timed, job="load", scope="org_default")
     assert first is not None
-    assert jobs.take_lease(timed, job="load", scope="org_default") is None
-    assert jobs.take_lease(timed, job="load", scope="team_a__b") is not None
+    assert leases.take_lease(timed, job="load", scope="org_default") is None
+    assert leases.take_lease(timed, job="load", scope="team_a__b") is not None
 
     clock.pass_by(LEASE_TERM - 1)
-    jobs.renew(first)
+    leases.renew(first)
     clock.pass_by(LEASE_TERM - 1)
-    assert jobs.take_lease(timed, job="load", scope="org_default") is None
+    assert leases.take_lease(timed, job="load", scope="org_default") is None
 
-    jobs.release(first)
-    assert jobs.take_lease(timed, job="load", scope="org_default") is not None
+    leases.release(first)
+    assert leases.take_lease(timed, job="load", scope="org_default") is not None
 
 
 def test_a_lease_that_ended_is_taken_over_and_its_old_holder_told(
     timed: Engine, clock: HandClock
 ) -> None:
     """Ours: a worker that was stopped and wakes up must not go on beside its successor."""
-    slept = jobs.take_lease(timed, job="load", scope="org_default")
+    slept = leases.take_lease(timed, job="load", scope="org_default")
     assert slept is not None
     clock.pass_by(LEASE_TERM)
-    heir = jobs.take_lease(timed, job="load", scope="org_default")
+    heir = leases.take_lease(timed, job="load", scope="org_default")
     assert heir is not None
 
     with pytest.raises(LeaseLost):
-        jobs.renew(slept)
-    jobs.release(slept)
-    jobs.renew(heir)
+        leases.renew(slept)
+    leases.release(slept)
+    leases.renew(heir)
 
 
 def test_a_job_is_shown_to_who_started_it_and_to_nobody_else(
@@ -128,12 +130,12 @@ def test_a_run_whose_worker_died_is_asked_for_again_and_lost_after_three_deaths(
     job = _queued(timed, owner, org, tmp_path)
     lost: tuple[str, ...] = ()
     for _ in range(MAX_ATTEMPTS):
-        lease = jobs.take_lease(timed, job=job, scope=org.namespace)
+        lease = leases.take_lease(timed, job=job, scope=org.namespace)
         assert lease is not None
         assert jobs.start_run(timed, lease) is not None
-        assert jobs.sweep_lost_jobs(timed) == ()
+        assert sweep_lost_jobs(timed) == ()
         clock.pass_by(LEASE_TERM)
-        lost = jobs.sweep_lost_jobs(timed)
+        lost = sweep_lost_jobs(timed)
 
     assert sent == [job] * MAX_ATTEMPTS
     assert lost == (job,)
@@ -141,7 +143,7 @@ def test_a_run_whose_worker_died_is_asked_for_again_and_lost_after_three_deaths(
     assert view.state is JobState.LOST
     assert view.error is not None
     assert "died 3 times" in view.error
-    assert jobs.sweep_lost_jobs(timed) == ()
+    assert sweep_lost_jobs(timed) == ()
 
 
 def test_a_run_that_is_renewed_is_left_alone_by_the_sweep(
@@ -149,16 +151,63 @@ def test_a_run_that_is_renewed_is_left_alone_by_the_sweep(
 ) -> None:
     """Ours: a slow run is no dead run."""
     job = _queued(timed, owner, org, tmp_path)
-    lease = jobs.take_lease(timed, job=job, scope=org.namespace)
+    lease = leases.take_lease(timed, job=job, scope=org.namespace)
     assert lease is not None
     run = jobs.start_run(timed, lease)
     assert run is not None
     for done in range(3):
         clock.pass_by(LEASE_TERM - 1)
         jobs.progress(lease, run, done=done)
-        jobs.sweep_lost_jobs(timed)
+        sweep_lost_jobs(timed)
 
     assert sent == [job]
+
+
+def test_the_lease_of_a_process_that_is_proven_dead_is_not_waited_for(
+    timed: Engine,
+    owner: Caller,
+    org: Scope,
+    tmp_path: Path,
+    sent: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Regression: a killed server's load stood still for the 180 s of its lease and the sweep."""
+    dead, unknown = "p_" + "0" * 26, "p_" + "1" * 26
+    jobs_of = {}
+    for process in (dead, unknown, None):
+        monkeypatch.setattr(holders, "_name", process)
+        job = _queued(timed, owner, org, tmp_path)
+        lease = leases.take_lease(timed, job=job, scope=org.namespace)
+        assert lease is not None
+        assert jobs.start_run(timed, lease) is not None
+        jobs_of[process] = job
+    (tmp_path / "holders").mkdir()
+    (tmp_path / "holders" / dead).write_text("")  # and nobody has it locked
+    sent.clear()
+
+    assert sweep_lost_jobs(timed) == ()
+    assert sent == []
+    assert sweep_lost_jobs(timed, holders=tmp_path / "holders") == ()
+    assert sent == [jobs_of[dead]]
+    assert set(JobLease.objects.values_list("job", flat=True)) == {
+        jobs_of[unknown],
+        jobs_of[None],
+    }
+    assert list((tmp_path / "holders").iterdir()) == []
+
+
+def test_a_worker_asks_at_its_start_for_what_waits_in_its_own_spool(
+    timed: Engine, owner: Caller, org: Scope, tmp_path: Path, sent: list[str]
+) -> None:
+    """Regression: a queue in memory goes with its process; another's spool is not here."""
+    mine = _queued(timed, owner, org, tmp_path / "mine")
+    _queued(timed, owner, org, tmp_path / "elsewhere")
+    sent.clear()
+
+    sweep_lost_jobs(timed)
+    assert sent == []
+    sweep_lost_jobs(timed, waiting_in=tmp_path / "mine")
+    assert sent == [mine]
 
 
 def test_an_error_is_kept_without_what_a_row_cannot_hold(
@@ -246,7 +295,7 @@ def test_an_upkeep_whose_worker_died_is_lost_and_begun_again(
         timed, kind=JobKind.COMPACT, namespace="memory_system", author="job:compact"
     )
     clock.pass_by(LEASE_TERM)
-    assert jobs.sweep_lost_jobs(timed) == (run.job,)
+    assert sweep_lost_jobs(timed) == (run.job,)
     minute = clock.now() // 60_000_000 % 1_440
     assert run_nightly(timed, start=minute, end=(minute + 1) % 1_440) is not None
 

@@ -9,8 +9,12 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from accounts.domain.caller import Caller
+from accounts.domain.caller import Caller, local_caller
+from accounts.domain.roles import Role
 from accounts.domain.scope import Scope
+from accounts.services.authenticate import still_stands
+from accounts.services.keys import revoke_key
+from ampup_site.kernel.clock import Clock
 from ampup_site.kernel.errors import Forbidden, TooLarge
 from memory.domain.errors import ChildDied
 from memory.domain.job import JobState, LoadIncomplete, RefusedItem
@@ -27,13 +31,14 @@ from memory.services.load_chunks import LoadItem
 from memory.services.load_landing import LoadReport
 from memory.services.loads import load_items
 from memory.services.preparing import EpisodeDraft
-from tests.builders import episode, reader, service
+from tests.accounts.builders import a_key, signed_in
+from tests.builders import episode, reader
 
 
 @pytest.fixture(autouse=True)
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     asked: list[str] = []
-    monkeypatch.setattr(jobs, "_send", asked.append)
+    monkeypatch.setattr(jobs, "ask_for", asked.append)
     return asked
 
 
@@ -155,7 +160,7 @@ def test_a_background_load_acts_as_its_caller_and_lists_each_commit(
     engine: Engine, org: Scope, tmp_path: Path, sent: list[str]
 ) -> None:
     """Documented: specification, sections 15 and 21."""
-    maker = service("aaaaaaaa")
+    maker = signed_in(a_key(Role.SERVICE))
     drafts = [_draft(n) for n in range(1, 701)]
     drafts[6] = episode("half a \ud83d", source="note:7")
     job = loads.start_load(engine, maker, org, drafts, spool=tmp_path)
@@ -173,6 +178,39 @@ def test_a_background_load_acts_as_its_caller_and_lists_each_commit(
     assert list(tmp_path.glob("job_*")) == []
     loads.run_load(engine, job, spool=tmp_path)
     assert jobs.get_job(engine, maker, org, job) == view
+
+
+def test_a_key_that_is_revoked_stops_its_load_at_the_next_chunk(
+    engine: Engine, owner: Caller, org: Scope, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Regression: what was promised went on for a key that no request could use any more."""
+    key = a_key(Role.SERVICE)
+    job = loads.start_load(
+        engine, signed_in(key), org, [_draft(n) for n in range(1, 1_601)], spool=tmp_path
+    )
+    chunks: list[str | None] = []
+
+    def revoked_before_the_third(caller: Caller, *, clock: Clock) -> bool:
+        chunks.append(caller.key_id)
+        if len(chunks) == 3:
+            revoke_key(local_caller(), key.record.public_id, org=None, clock=clock)
+        return still_stands(caller, clock=clock)
+
+    monkeypatch.setattr(loads, "still_stands", revoked_before_the_third)
+    loads.run_load(engine, job, spool=tmp_path)
+
+    assert chunks == [key.record.public_id] * 3
+    view = jobs.get_job(engine, owner, org, job)
+    assert (view.state, view.done, len(view.commits)) == (JobState.FAILED, 1_000, 2)
+    assert view.error == (
+        "The key that this load acts by was revoked or has expired. 1,000 of 1,600 items were"
+        " dealt with, 2 commits landed and stay."
+    )
+    assert _sources(engine, owner, org) == _wanted(1_000)
+    assert JobRun.objects.get(job=job).error_code == "caller_gone"
+    assert list(tmp_path.glob("job_*")) == []
+    loads.run_load(engine, job, spool=tmp_path)
+    assert jobs.get_job(engine, owner, org, job) == view
 
 
 def test_a_source_nobody_claims_is_refused_unless_the_load_says_what_it_is(

@@ -12,7 +12,7 @@ from ampup_site.kernel.clock import Micros
 from memory.domain.job import LEASE_TERM
 from memory.engine import Engine
 from memory.models import JobLease
-from memory.services import jobs, upkeep
+from memory.services import leases, upkeep
 from memory.services.episodes import remember
 from memory.services.ledger import verify as verify_ledger
 from memory.tables.upkeep import METADATA_AGE
@@ -74,7 +74,7 @@ def test_two_servers_do_not_remove_at_once(
 ) -> None:
     """Ours: who holds the lease works; a dead holder blocks nobody for long."""
     write(1)
-    assert jobs.take_lease(timed, job="remove", scope="memory_system") is not None
+    assert leases.take_lease(timed, job="remove", scope="memory_system") is not None
     assert upkeep.remove_unreachable_files(timed) is None
     clock.at += LEASE_TERM
     assert upkeep.remove_unreachable_files(timed) is not None

@@ -1,6 +1,6 @@
 """Lands rows straight through the warehouse, as the committer does, with a chain of its own."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -8,11 +8,12 @@ import psycopg
 
 from ampup_site.kernel.canonical import sha256_hex
 from ampup_site.kernel.clock import Micros, SystemClock
-from ampup_site.kernel.ids import COMMIT, UlidSource
+from ampup_site.kernel.ids import BATCH, COMMIT, UlidSource
 from memory.domain.chain import GENESIS, payload_hash, row_hash
 from memory.domain.records import BodyRecord, CommitKind, EpisodeRecord, LedgerRecord
 from memory.tables import reading
-from memory.tables.encode import ScopePart
+from memory.tables.catalog import Move, TableKey, move_pointers
+from memory.tables.encode import EncodedPart, ScopePart
 from memory.tables.verify import part_rows
 from memory.tables.warehouse import StagedLanding, Warehouse
 
@@ -79,7 +80,9 @@ class Book:
     dsn: str
     last: LedgerRecord | None = None
 
-    def ledger_rows(self, parts: Sequence[ScopePart]) -> list[LedgerRecord]:
+    def ledger_rows(
+        self, parts: Sequence[ScopePart], *, batch_id: str = "b_test"
+    ) -> list[LedgerRecord]:
         """Return the ledger rows of parts, a commit each, after the last."""
         rows: list[LedgerRecord] = []
         before = self.last
@@ -97,7 +100,7 @@ class Book:
                 from_seq=None,
                 committed_at=before.committed_at + 1 if before else NOON,
                 author="user:priya",
-                batch_id="b_test",
+                batch_id=batch_id,
                 job_id=None,
                 message=None,
                 episode_count=len(part.episodes),
@@ -121,12 +124,26 @@ class Book:
         encoded = [self.warehouse.encode(part) for part in merged(parts)]
         with connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (self.warehouse.lock_key,))
-            rows = self.ledger_rows(parts)
-            staged = self.warehouse.stage(connection, encoded, rows, batch_id="b_test")
+            batch_id = _IDS.mint(BATCH)
+            rows = self.ledger_rows(parts, batch_id=batch_id)
+            staged = self.warehouse.stage(connection, encoded, rows, batch_id=batch_id)
             self.warehouse.swap(connection, staged)
         self.warehouse.adopt(staged)
         self.last = rows[-1]
         return staged
+
+    def stage_and_die(self, *parts: ScopePart) -> list[EncodedPart]:
+        """Do all of a landing but its COMMIT; return the data files it leaves."""
+        encoded = [self.warehouse.encode(part) for part in merged(parts)]
+        batch_id = _IDS.mint(BATCH)
+        rows = self.ledger_rows(parts, batch_id=batch_id)
+        with (
+            psycopg.connect(self.dsn, autocommit=True) as connection,
+            connection.transaction(force_rollback=True),
+        ):
+            staged = self.warehouse.stage(connection, encoded, rows, batch_id=batch_id)
+            self.warehouse.swap(connection, staged)
+        return encoded
 
     def reopened_blind(self) -> Warehouse:
         """Return the warehouse as another process would open it, without a look at the ledger."""
@@ -171,3 +188,10 @@ class StillClock:
 def paths_below(folder: Path) -> set[Path]:
     """Return all files below a folder."""
     return {path for path in folder.rglob("*") if path.is_file()}
+
+
+def put_pointers(connection: psycopg.Connection, pointers: Mapping[TableKey, str]) -> None:
+    """Put a catalog back as it was, as the restore of a backup does."""
+    connection.execute("DELETE FROM public.iceberg_tables")
+    for key, at in pointers.items():
+        move_pointers(connection, [Move(key, None, at)])

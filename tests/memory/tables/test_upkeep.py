@@ -13,7 +13,7 @@ from memory.tables.compaction import compact
 from memory.tables.upkeep import DATA_AGE, METADATA_AGE, remove_unreachable
 from memory.tables.verify import verify_ledger
 from memory.tables.warehouse import Warehouse
-from tests.memory.tables.book import NAMESPACE, Book, StillClock, notes, paths_below
+from tests.memory.tables.book import NAMESPACE, Book, StillClock, notes, paths_below, put_pointers
 
 EPISODES = (NAMESPACE, "episodes")
 HOUR = 3_600_000_000
@@ -79,16 +79,40 @@ def test_upkeep_refuses_while_the_catalog_is_an_older_backup(
     for n in range(3):
         book.land(notes([f"after the backup {n}"]))
     held = paths_below(book.warehouse.root)
-    for (namespace, table), at in old.items():
-        connection.execute(
-            "UPDATE iceberg_tables SET metadata_location = %s"
-            " WHERE table_namespace = %s AND table_name = %s",
-            (at, namespace, table),
-        )
+    put_pointers(connection, old)
     clock.at += 100 * DATA_AGE
     restored = Warehouse(root=book.warehouse.root, dsn=book.dsn, clock=clock)
     with pytest.raises(CatalogBehind):
         remove_unreachable(restored, EPISODES)
+    assert held <= paths_below(book.warehouse.root)
+
+
+def test_nothing_is_written_compacted_or_removed_on_an_older_catalog(
+    book: Book, clock: StillClock, connection: psycopg.Connection
+) -> None:
+    """Regression: a table with one version since the backup lost it, and writes forked off."""
+    quiet = ("org_quiet", "episodes")
+    book.land(notes(["one"]), notes(["quiet"], namespace=quiet[0]))
+    old = read_pointers(connection)
+    book.land(notes(["acknowledged"], namespace=quiet[0]))
+    for n in range(3):
+        book.land(notes([f"after the backup {n}"]))
+    running = book.reopened()
+    running.land(notes(["by a server that runs on"]))
+    held = paths_below(book.warehouse.root)
+    put_pointers(connection, old)
+    clock.at += 100 * DATA_AGE
+    for warehouse in (
+        Warehouse(root=book.warehouse.root, dsn=book.dsn, clock=clock),
+        running.warehouse,
+    ):
+        with pytest.raises(CatalogBehind):
+            remove_unreachable(warehouse, quiet)
+        with pytest.raises(CatalogBehind):
+            compact(warehouse, quiet, min_files=1)
+        late = Book(warehouse, book.dsn)
+        with pytest.raises(CatalogBehind):
+            late.land(notes(["late"]))
     assert held <= paths_below(book.warehouse.root)
 
 
