@@ -34,12 +34,11 @@ Numbers: TypeAlias = npt.NDArray[np.uint32]
 Counts: TypeAlias = npt.NDArray[np.uint8]
 
 
-class _Keys(dict[str, int]):
-    def __missing__(self, term: str) -> int:
+class _Keys(dict[str, bytes]):
+    def __missing__(self, term: str) -> bytes:
         if len(self) > _KEYS_LIMIT:
             self.clear()
-        digest = hashlib.blake2b(term.encode(), digest_size=8).digest()
-        value = self[term] = int.from_bytes(digest, "little", signed=True)
+        value = self[term] = hashlib.blake2b(term.encode(), digest_size=8).digest()
         return value
 
 
@@ -48,7 +47,7 @@ _keys: Final = _Keys()
 
 def term_key(term: str) -> int:
     """Return the signed 64-bit number that stands for a term."""
-    return _keys[term]
+    return int.from_bytes(_keys[term], "little", signed=True)
 
 
 def pack(fields: Sequence[Lexemes]) -> bytes:
@@ -56,18 +55,18 @@ def pack(fields: Sequence[Lexemes]) -> bytes:
     if len(fields) == 1:
         terms = fields[0].terms
         size = min(len(terms), _MAX_TERMS)
-        keys = [_keys[term] for term in islice(terms, size)]
+        keys = b"".join(map(_keys.__getitem__, islice(terms, size)))
         counts = _saturated(list(islice(terms.values(), size)))
     else:
         totals = _several(fields)
         size = min(len(totals), _MAX_TERMS)
-        keys = list(islice(totals, size))
+        keys = b"".join(islice(totals, size))
         counts = _saturated([one for each in islice(totals.values(), size) for one in each])
     return b"".join(
         (
             _HEAD.pack(_VERSION, len(fields), size),
             struct.pack(f"<{len(fields)}I", *[field.length for field in fields]),
-            struct.pack(f"<{size}q", *keys),
+            keys,
             counts,
         )
     )
@@ -81,8 +80,8 @@ def _saturated(counts: list[int]) -> bytes:
         return bytes([min(count, 255) for count in counts])
 
 
-def _several(fields: Sequence[Lexemes]) -> dict[int, list[int]]:
-    totals: dict[int, list[int]] = {}
+def _several(fields: Sequence[Lexemes]) -> dict[bytes, list[int]]:
+    totals: dict[bytes, list[int]] = {}
     for place, field in enumerate(fields):
         for term, count in field.terms.items():
             totals.setdefault(_keys[term], [0] * len(fields))[place] += count

@@ -13,6 +13,7 @@ import psycopg
 
 from memory.domain.postings import Inverted, invert, unpack
 from memory.search import ddl
+from memory.search.copying import FixedColumns, column, copy_rows
 from memory.search.heads import Head
 from memory.search.rows import ROW_BITS
 
@@ -31,6 +32,9 @@ _SIZES: Final = (8_000, 64_000)
 
 _LARGEST: Final = 131_072
 """Passages of the largest segment: joining it holds a snapshot for some seconds."""
+
+
+_LIST: Final = FixedColumns("iiqqq", columns=7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,14 +225,15 @@ def _write(cursor: psycopg.Cursor, branch: Branch, segment: Segment, lists: Inve
             segment.occurred,
         ),
     )
-    with cursor.copy(
-        f"COPY {ddl.SCHEMA}.postings_g{branch.generation}"
-        " (generation, scope_id, branch_id, segment, term, numbers, counts)"
-        " FROM STDIN (FORMAT binary)"
-    ) as copy:
-        copy.set_types(("int4", "int4", "int8", "int8", "int8", "bytea", "bytea"))
-        for row in lists:
-            copy.write_row((*place, *row))
+    copy_rows(
+        cursor,
+        f"{ddl.SCHEMA}.postings_g{branch.generation}",
+        "generation, scope_id, branch_id, segment, term, numbers, counts",
+        (
+            _LIST.pack(*place, term) + column(numbers) + column(counts)
+            for term, numbers, counts in lists
+        ),
+    )
 
 
 def _join(cursor: psycopg.Cursor, branch: Branch) -> bool:

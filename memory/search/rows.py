@@ -6,7 +6,7 @@ so whoever writes them, landing, repair or rebuild, writes the same ones.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
 import psycopg
 
@@ -17,6 +17,7 @@ from memory.domain.landing import Key
 from memory.domain.records import EpisodeRecord, LedgerRecord
 from memory.search import ddl
 from memory.search.acl_numbers import AclNumbers
+from memory.search.copying import FixedColumns, column, copy_rows, optional_text, text_array
 from memory.search.states import Standing
 
 ROW_BITS: Final = 16
@@ -55,8 +56,8 @@ class _Batch:
     scopes: Mapping[str, int]
     acl: AclNumbers
     places: dict[Key, _Place]
-    episodes: list[tuple[object, ...]] = field(default_factory=list)
-    passages: list[tuple[object, ...]] = field(default_factory=list)
+    episodes: list[bytes] = field(default_factory=list)
+    passages: list[bytes] = field(default_factory=list)
     commits: list[tuple[object, ...]] = field(default_factory=list)
     gone: list[tuple[object, ...]] = field(default_factory=list)
     present: list[tuple[int, int, int, int]] = field(default_factory=list)
@@ -85,41 +86,8 @@ class _Batch:
         acl_set_id = self.acl.number(Acl(record.acl))
         self.acl.use(scope_id, acl_set_id)
         key = (self.generation, scope_id, record.branch_id, ledger.seq, rid)
-        self.episodes.append(
-            (
-                *key,
-                acl_set_id,
-                bytes.fromhex(record.episode_id),
-                record.source,
-                record.episode_type,
-                record.document,
-                record.version_of,
-                record.occurred_at,
-                record.recorded_at,
-                record.author,
-                list(record.about),
-                list(record.tags),
-                record.meta,
-                bytes.fromhex(record.body_sha256),
-                record.body_len,
-                len(passages),
-                sum(passage.lexemes for passage in passages),
-                record.origin_commit_id,
-            )
-        )
-        self.passages.extend(
-            (
-                *key,
-                passage.n,
-                acl_set_id,
-                passage.first_unit,
-                passage.last_unit,
-                passage.content,
-                passage.text,
-                passage.terms,
-            )
-            for passage in passages
-        )
+        self.episodes.append(_episode_row(key, acl_set_id, record, passages))
+        self.passages += [_passage_row(key, acl_set_id, passage) for passage in passages]
         place = self.places.get((ledger.scope, EpisodeId(record.episode_id)))
         self.places[(ledger.scope, EpisodeId(record.episode_id))] = _Place(
             rids=(*place.rids, rid) if place else (rid,), live_rid=rid
@@ -166,20 +134,59 @@ class _Batch:
 
 
 _COLUMNS: Final = {
-    "episode_rows": "generation, scope_id, branch_id, seq, rid, acl_set_id, episode_id, source,"
-    " episode_type, document, version_of, occurred_at, recorded_at, author, about, tags, meta,"
-    " body_sha256, body_len, passages, lexemes, origin_commit_id",
+    "episode_rows": "generation, scope_id, branch_id, seq, rid, acl_set_id, occurred_at,"
+    " recorded_at, body_len, passages, lexemes, episode_id, body_sha256, source, episode_type,"
+    " document, version_of, author, about, tags, meta, origin_commit_id",
     "passages": "generation, scope_id, branch_id, seq, rid, n, acl_set_id, first_unit, last_unit,"
     " content, text, terms",
     "commits": "generation, seq, commit_id, scope_id, branch_id, kind, author, batch_id, job_id,"
     " message, episode_count, fact_count, passage_count, payload_hash, chain_hash, committed_at",
     "gone": "generation, scope_id, branch_id, rid, seq, kind",
 }
+_EPISODE: Final = FixedColumns("iiqqqiqqqiq", columns=22)
+_PASSAGE: Final = FixedColumns("iiqqqiiii", columns=12)
+_RowKey: TypeAlias = tuple[int, int, int, int, int]
+"""Generation, scope, branch, seq and rid: how every row begins."""
 
-_PASSAGE_TYPES: Final = (
-    *("int4", "int4", "int8", "int8", "int8", "int4", "int4", "int4", "int4"),
-    *("bytea", "text", "bytea"),
-)
+
+def _episode_row(
+    key: _RowKey, acl_set_id: int, record: EpisodeRecord, passages: Sequence[IndexedPassage]
+) -> bytes:
+    return b"".join(
+        (
+            _EPISODE.pack(
+                *key,
+                acl_set_id,
+                record.occurred_at,
+                record.recorded_at,
+                record.body_len,
+                len(passages),
+                sum([passage.lexemes for passage in passages]),
+            ),
+            column(bytes.fromhex(record.episode_id)),
+            column(bytes.fromhex(record.body_sha256)),
+            column(record.source.encode()),
+            column(record.episode_type.encode()),
+            optional_text(record.document),
+            optional_text(record.version_of),
+            optional_text(record.author),
+            text_array(record.about),
+            text_array(record.tags),
+            optional_text(record.meta),
+            optional_text(record.origin_commit_id),
+        )
+    )
+
+
+def _passage_row(key: _RowKey, acl_set_id: int, passage: IndexedPassage) -> bytes:
+    return b"".join(
+        (
+            _PASSAGE.pack(*key, passage.n, acl_set_id, passage.first_unit, passage.last_unit),
+            column(passage.content),
+            column(passage.text.encode()),
+            column(passage.terms),
+        )
+    )
 
 
 def write_commits(
@@ -205,8 +212,10 @@ def write_commits(
     for commit in commits:
         batch.take(commit)
     acl.write(cursor)
-    _copy(cursor, "episode_rows", batch.generation, batch.episodes)
-    _copy(cursor, "passages", batch.generation, batch.passages, types=_PASSAGE_TYPES)
+    for table, packed in (("episode_rows", batch.episodes), ("passages", batch.passages)):
+        if packed:
+            name = f"{ddl.SCHEMA}.{table}_g{batch.generation}"
+            copy_rows(cursor, name, _COLUMNS[table], packed)
     _copy(cursor, "commits", batch.generation, batch.commits)
     _copy(cursor, "gone", batch.generation, batch.gone)
     if batch.present:
@@ -214,22 +223,13 @@ def write_commits(
 
 
 def _copy(
-    cursor: psycopg.Cursor,
-    table: str,
-    generation: int,
-    rows: Sequence[tuple[object, ...]],
-    *,
-    types: Sequence[str] = (),
+    cursor: psycopg.Cursor, table: str, generation: int, rows: Sequence[tuple[object, ...]]
 ) -> None:
-    """Copy rows into a generation's partition; in binary if the columns' types are given."""
+    """Copy the few rows of a landing into a generation's partition."""
     if not rows:
         return
-    statement = f"COPY {ddl.SCHEMA}.{table}_g{generation} ({_COLUMNS[table]}) FROM STDIN"
-    if types:
-        statement += " (FORMAT binary)"
-    with cursor.copy(statement) as copy:
-        if types:
-            copy.set_types(types)
+    columns = _COLUMNS[table]
+    with cursor.copy(f"COPY {ddl.SCHEMA}.{table}_g{generation} ({columns}) FROM STDIN") as copy:
         for row in rows:
             copy.write_row(row)
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
+from operator import attrgetter
 from typing import Any, Final, TypeVar
 
 import pyarrow as pa
@@ -43,13 +44,17 @@ def arrow_schema(table: str) -> pa.Schema:
 def to_arrow(table: str, records: Sequence[ScopeRecord | LedgerRecord]) -> pa.Table:
     """Return records as rows of a table, in their order."""
     schema = arrow_schema(table)
+    if not records:
+        return schema.empty_table()
     columns = []
-    for field in schema:
-        values: list[Any] = [getattr(record, field.name) for record in records]
+    # All fields of a record at once: reading them one by one is half of what a load's rows cost.
+    rows = map(attrgetter(*schema.names), records)
+    for field, held in zip(schema, zip(*rows, strict=True), strict=True):
+        values: Sequence[Any] = held
         if field.name == "evidence":
             values = [
                 [{"episode_id": cite.episode_id, "unit": cite.unit} for cite in cites]
-                for cites in values
+                for cites in held
             ]
         columns.append(pa.array(values, type=field.type))
     return pa.Table.from_arrays(columns, schema=schema)
