@@ -282,7 +282,7 @@ _COMMITS: Final = _promised(
         "and service goes on once they are over.",
         (
             "memory/landing/test_trouble.py",
-            "mcp_gateway/test_transport.py::test_a_database_that_is_away_is_a_503_that_may_be_tried_again",
+            "mcp_gateway/test_transport.py::test_a_database_or_disk_that_is_away_is_a_503_that_may_be_tried_again",
             "wire/test_rest.py::test_a_database_or_disk_that_is_away_is_503_with_retry_after",
         ),
     ),

@@ -6,7 +6,7 @@ in each field, u8, at most 255. Inverted, for each term of many passages: their 
 rising, and the same frequencies in the same order, so that the lists of passages that follow one
 another are joined by putting them one behind the other.
 
-A term's key is 64 bits of its hash. Two terms of a million share one once in 40 million times.
+A term's key is 64 bits of its hash. Among a million terms two share one once in 37 million times.
 """
 
 import hashlib

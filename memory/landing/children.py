@@ -11,6 +11,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
+from ampup_site.kernel.collector import spare_collector
 from memory.domain.errors import ChildDied
 
 A = TypeVar("A")
@@ -64,6 +65,7 @@ def children(
 
 def _begin(begin: Callable[..., None] | None, given: tuple[Any, ...]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C is its parent's to answer
+    spare_collector()
     threading.Thread(target=_end_with_parent, name="parent watch", daemon=True).start()
     if begin is not None:
         begin(*given)

@@ -100,7 +100,7 @@ def step(connection: psycopg.Connection, *, clock: Clock) -> bool:
         head = live_head(cursor)
         retired = retired_generations(cursor, before=Micros(clock.now() - LONGEST_READ))
     if fold_waiting(connection, head):
-        reach("mover.flushed")
+        reach("mover.folded")
     moved = move_vectors(connection, head)
     if moved:
         reach("mover.moved")

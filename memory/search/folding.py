@@ -185,27 +185,30 @@ def _fold(cursor: psycopg.Cursor, head: Head, branch: Branch, *, at_least: int) 
     ).fetchone() or (0,)
     if waiting < at_least:
         return 0
-    last = cursor.execute(
+    folded = fold_once(cursor, branch, end=(head.seq + 1) << ROW_BITS, limit=_FOLDED_AT_ONCE)
+    cursor.execute(
+        f"UPDATE {ddl.SCHEMA}.folds SET waiting = waiting - %(folded)s WHERE {ON_BRANCH}",
+        branch.params | {"folded": folded},
+    )
+    return folded
+
+
+def fold_once(cursor: psycopg.Cursor, branch: Branch, *, end: int, limit: int) -> int:
+    """Fold the oldest passages that wait below the row `end`; return how many.
+
+    Args:
+        limit: about how many at most; those of one row are never parted.
+    """
+    first, after = cursor.execute(
         f"SELECT segment + passages, to_rid FROM {ddl.SCHEMA}.segments WHERE {ON_BRANCH}"
         " ORDER BY segment DESC LIMIT 1",
         branch.params,
     ).fetchone() or (0, 0)
-    made = make_segment(
-        cursor,
-        branch,
-        first=last[0],
-        after=last[1],
-        end=(head.seq + 1) << ROW_BITS,
-        limit=_FOLDED_AT_ONCE,
-    )
+    made = make_segment(cursor, branch, first=first, after=after, end=end, limit=limit)
     if made is None:
         return 0
     segment, lists = made
     _write(cursor, branch, segment, lists)
-    cursor.execute(
-        f"UPDATE {ddl.SCHEMA}.folds SET waiting = waiting - %(passages)s WHERE {ON_BRANCH}",
-        branch.params | {"passages": segment.passages},
-    )
     return segment.passages
 
 

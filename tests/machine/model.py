@@ -1,15 +1,13 @@
 """What memory must answer, as plain Python: lists, dicts and the one ranking formula."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from memory.domain.acl import Acl, matches
-from memory.domain.analyzer import analyze, query_terms
+from memory.domain.analyzer import Lexemes, analyze, query_terms
 from memory.domain.ids import episode_id
 from memory.domain.passages import cut_passages
-from memory.domain.ranking import bm25
 from memory.domain.units import UnitKind, split_units
 
 ADMINS = ("local", "admin")
@@ -130,16 +128,9 @@ class Model:
         passages = [(one, *cut) for one in self.visible(who) for cut in _cut(one.draft.body)]
         terms = query_terms(text)
         lexemes = [analyze(words) for _, _, words in passages]
-        counts = np.array([[[held.terms.get(term, 0.0) for term in terms]] for held in lexemes])
-        if not counts.any():
+        if not any(held.terms.get(term) for held in lexemes for term in terms):
             return []
-        scores = bm25(
-            counts,
-            np.array([[float(held.length)] for held in lexemes]),
-            passages=len(passages),
-            mean_lengths=(sum(held.length for held in lexemes) / len(passages),),
-            document_frequencies=[int(n) for n in (counts[:, 0, :] > 0).sum(axis=0)],
-        )
+        scores = _bm25(lexemes, terms)
         best = max(scores)
         ranked = sorted(zip(scores, passages, strict=True), key=lambda pair: -round(pair[0], 9))
         return [
@@ -147,6 +138,19 @@ class Model:
             for score, (one, label, words) in ranked[:k]
             if score > 0
         ]
+
+
+def _bm25(passages: Sequence[Lexemes], terms: Sequence[str]) -> list[float]:
+    """Return each passage's score by the specification's formula, k1 1.2 and b 0.75."""
+    mean = sum(held.length for held in passages) / len(passages)
+    scores = [0.0] * len(passages)
+    for term in terms:
+        matches = sum(term in held.terms for held in passages)
+        idf = math.log(1 + (len(passages) - matches + 0.5) / (matches + 0.5))
+        for place, held in enumerate(passages):
+            count = held.terms.get(term, 0) / (0.25 + 0.75 * held.length / mean)
+            scores[place] += idf * 2.2 * count / (count + 1.2)
+    return scores
 
 
 def _cut(body: str) -> list[tuple[str, str]]:

@@ -108,14 +108,14 @@ def test_eighty_similar_writes_are_eighty_and_land_gathered(
     assert sound(engine)
 
 
-def _passages(made: PreparedEpisode, **fields: object) -> PreparedEpisode:
-    return replace(made, passages=tuple(replace(one, **fields) for one in made.passages))
+def _text(made: PreparedEpisode, text: str) -> PreparedEpisode:
+    return replace(made, passages=tuple(replace(one, text=text) for one in made.passages))
 
 
 @pytest.mark.parametrize(
     ("poison", "code"),
     [
-        (lambda made: _passages(made, text="a\x00b"), "validation"),
+        (lambda made: _text(made, "a\x00b"), "validation"),
         (lambda made: replace(made, document="a\x00b"), "validation"),
         (lambda made: replace(made, occurred_at=2**70), "landing_failed"),
     ],

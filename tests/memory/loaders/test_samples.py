@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+import numpy as np
 import pytest
 
 from ampup_site.kernel.clock import Micros
 from memory.domain.analyzer import analyze, query_terms
 from memory.domain.indexed import index_body
-from memory.domain.postings import frequencies
-from memory.domain.ranking import bm25
+from memory.domain.postings import lists_of, term_key, unpack
+from memory.domain.ranking import Corpus, TermList, keyword_scores
 from memory.domain.units import UnitKind
 from memory.loaders.document import read_document
 from memory.loaders.item import FileItem
@@ -43,14 +44,18 @@ def _ranked(question: str) -> list[tuple[str, str]]:
     rows = [
         (item.source, passage) for item, kind in _items() for passage in index_body(item.body, kind)
     ]
-    terms = query_terms(question)
-    counts, lengths = frequencies([row.terms for _, row in rows], terms)
-    scores = bm25(
-        counts,
-        lengths,
-        passages=len(rows),
-        mean_lengths=(float(lengths.mean()),),
-        document_frequencies=[int((counts[:, 0, n] > 0).sum()) for n in range(len(terms))],
+    forward = unpack([row.terms for _, row in rows])
+    keys = [term_key(term) for term in query_terms(question)]
+    scores = keyword_scores(
+        Corpus(
+            rids=np.arange(len(rows)),
+            lengths=forward.lengths,
+            seen=np.ones(len(rows), bool),
+            lists=[
+                TermList(numbers.astype(np.int64), counts)
+                for _, numbers, counts in lists_of(forward, keys)
+            ],
+        )
     )
     order = sorted(range(len(rows)), key=lambda place: -scores[place])
     return [(rows[place][0], rows[place][1].text) for place in order]
