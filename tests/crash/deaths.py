@@ -231,7 +231,7 @@ class Expiry(Death):
 class Moving(Death):
     """A vector is in the tail or under HNSW, and a passage is found by its text all the time."""
 
-    points = dict.fromkeys(("mover.flushed", "mover.moved"), (1,))
+    points = dict.fromkeys(("mover.folded", "mover.moved"), (1,))
     action = "move"
     times = 3
     _VECTORS = 300
