@@ -47,7 +47,9 @@ def _write(times: int) -> None:
     name = os.environ.get("CHILD", "child")
     scope = Scope.org_scope("default")
     for n in range(times):
-        body = f"{name} wrote note {n} " + ("word " * (20_000 if n == 1 and name == "long" else 5))
+        body = f"{name} wrote note {n} " + (
+            "word " * (20_000 if n == 1 and name.startswith("long") else 5)
+        )
         kept = remember(engine(), local_caller(), scope, NoteDraft(f"{name}{n}", body)).wait()
         _say(f"acked {kept.episode_id} {kept.commit} {kept.created}")
 

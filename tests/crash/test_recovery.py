@@ -11,7 +11,7 @@ from memory.engine import Engine
 from memory.services.recovery import recover
 from memory.tables.catalog import read_pointers
 from tests.crash.conftest import Child
-from tests.crash.test_deaths import COMPACTION, LANDING, Promises, Run
+from tests.crash.deaths import Compaction, Landing, Promises, Run
 from tests.memory.tables.book import put_pointers
 
 pytestmark = pytest.mark.deaths
@@ -26,7 +26,7 @@ def _lose_catalog(engine: Engine) -> None:
     assert report.ledger.faults == ()
 
 
-@pytest.mark.parametrize("point", LANDING)
+@pytest.mark.parametrize("point", Landing.points)
 def test_all_that_was_acknowledged_is_recovered_and_no_half_of_what_died(
     engine: Engine, run_child: Run, promises: Promises, point: str
 ) -> None:
@@ -44,7 +44,7 @@ def test_all_that_was_acknowledged_is_recovered_and_no_half_of_what_died(
     assert promises(again.acked()) == 4
 
 
-@pytest.mark.parametrize("point", COMPACTION)
+@pytest.mark.parametrize("point", Compaction.points)
 def test_a_compaction_that_died_takes_no_row_from_a_recovery(
     engine: Engine, run_child: Callable[..., Child], promises: Promises, point: str
 ) -> None:
