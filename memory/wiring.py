@@ -29,13 +29,18 @@ _engine: Engine | None = None
 _mover: Mover | None = None
 
 
-def engine() -> Engine:
-    """Return the process's engine, built at the first call; safe to call from any thread."""
+def engine(*, to_recover: bool = False) -> Engine:
+    """Return the process's engine, built at the first call; safe to call from any thread.
+
+    Args:
+        to_recover: take the catalog and the index as they are: the files the catalog names may
+            not be there.
+    """
     global _engine
     if _engine is None:
         with _lock:
             if _engine is None:
-                _engine = _build()
+                _engine = _build(brought_up=not to_recover)
     return _engine
 
 
@@ -83,7 +88,7 @@ def maintain_window() -> tuple[int, int]:
     return window.start, window.end
 
 
-def _build() -> Engine:
+def _build(*, brought_up: bool) -> Engine:
     clock = SystemClock()
     ids = UlidSource(clock)
     warehouse = Warehouse(root=warehouse_folder(), dsn=settings.AMPUP_DATABASE_DSN)
@@ -91,7 +96,8 @@ def _build() -> Engine:
     types = EpisodeTypes.load(_TYPES.read_text())
     with index.connect(application="start") as connection:
         ensure_index(connection)
-        catch_up(connection, warehouse, types)
+        if brought_up:
+            catch_up(connection, warehouse, types)
     return Engine(
         clock=clock,
         ids=ids,

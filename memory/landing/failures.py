@@ -9,6 +9,7 @@ import psycopg
 from ampup_site.kernel.errors import AmpUpError
 from memory.domain.change import Refused
 from memory.domain.errors import (
+    CatalogBehind,
     CommitUnknown,
     IndexBehind,
     LandingFailed,
@@ -42,7 +43,7 @@ class Fault(Enum):
 
 def fault_of(error: Exception) -> Fault:
     """Tell what a landing failed of: it decides between trying again, refusing all, halving."""
-    if isinstance(error, OSError | CommitUnknown):
+    if isinstance(error, OSError | CommitUnknown | CatalogBehind):
         return Fault.STORES
     if isinstance(error, LedgerConflict | IndexBehind | psycopg.InterfaceError):
         return Fault.PASSING

@@ -82,6 +82,7 @@ CREATE TABLE IF NOT EXISTS passages (
     rid bigint NOT NULL,
     n int NOT NULL,
     acl_set_id int NOT NULL,
+    occurred_at bigint NOT NULL,
     first_unit int NOT NULL,
     last_unit int NOT NULL,
     content bytea NOT NULL,

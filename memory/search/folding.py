@@ -62,14 +62,9 @@ ON_BRANCH: Final = (
 _SOURCE: Final = f"""
 WITH few AS (SELECT rid FROM {ddl.SCHEMA}.passages WHERE {ON_BRANCH}
              AND rid > %(after)s AND rid < %(end)s ORDER BY rid LIMIT %(limit)s)
-SELECT passage.rid, passage.acl_set_id, held.occurred_at, passage.terms
-FROM {ddl.SCHEMA}.passages AS passage
-JOIN {ddl.SCHEMA}.episode_rows AS held ON held.generation = %(generation)s
- AND held.scope_id = %(scope_id)s AND held.rid = passage.rid
-WHERE passage.generation = %(generation)s AND passage.scope_id = %(scope_id)s
-  AND passage.branch_id = %(branch_id)s
-  AND passage.rid > %(after)s AND passage.rid <= (SELECT max(rid) FROM few)
-ORDER BY passage.rid, passage.n
+SELECT rid, acl_set_id, occurred_at, terms FROM {ddl.SCHEMA}.passages
+WHERE {ON_BRANCH} AND rid > %(after)s AND rid <= (SELECT max(rid) FROM few)
+ORDER BY rid, n
 """
 
 

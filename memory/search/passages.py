@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Final
 
 import psycopg
 
@@ -31,24 +32,31 @@ def read_passages(
     cursor: psycopg.Cursor, context: ReadContext, wanted: Sequence[tuple[int, int]]
 ) -> dict[tuple[int, int], FoundPassage]:
     """Return the passages at these (rid, n), which a ranking of the same context returned."""
-    rows = cursor.execute(
-        "SELECT passage.rid, passage.n, held.episode_id, held.source, held.episode_type,"
-        " held.document, held.occurred_at, passage.first_unit, passage.last_unit, passage.text"
-        " FROM unnest(%(rids)s::bigint[], %(ns)s::int[]) AS wanted (rid, n)"
-        f" JOIN {ddl.SCHEMA}.passages AS passage"
-        " ON passage.generation = %(generation)s AND passage.scope_id = %(scope_id)s"
-        " AND passage.rid = wanted.rid AND passage.n = wanted.n"
-        f" JOIN {ddl.SCHEMA}.episode_rows AS held"
-        " ON held.generation = %(generation)s AND held.scope_id = %(scope_id)s"
-        " AND held.rid = passage.rid",
-        {
-            "generation": context.generation,
-            "scope_id": context.scope_id,
-            "rids": [rid for rid, _ in wanted],
-            "ns": [n for _, n in wanted],
-        },
-    ).fetchall()
-    return {
-        (rid, n): FoundPassage(rid, n, EpisodeId(bytes(episode).hex()), *rest)
-        for rid, n, episode, *rest in rows
+    params = {
+        "generation": context.generation,
+        "scope_id": context.scope_id,
+        "rids": list({rid for rid, _ in wanted}),
+        "ns": list({n for _, n in wanted}),
     }
+    # Two statements, not a join: where statistics do not know a scope yet, the planner takes it
+    # for empty, and each passage could cost a scan of the scope.
+    episodes: dict[int, tuple[Any, ...]] = {
+        rid: (EpisodeId(bytes(episode).hex()), *rest)
+        for rid, episode, *rest in cursor.execute(_EPISODES, params)
+    }
+    return {
+        (rid, n): FoundPassage(rid, n, *episodes[rid], first, last, text)
+        for rid, n, first, last, text in cursor.execute(_PASSAGES, params)
+    }
+
+
+_EPISODES: Final = f"""
+SELECT rid, episode_id, source, episode_type, document, occurred_at
+FROM {ddl.SCHEMA}.episode_rows
+WHERE generation = %(generation)s AND scope_id = %(scope_id)s AND rid = ANY(%(rids)s)
+"""
+_PASSAGES: Final = f"""
+SELECT rid, n, first_unit, last_unit, text FROM {ddl.SCHEMA}.passages
+WHERE generation = %(generation)s AND scope_id = %(scope_id)s AND rid = ANY(%(rids)s)
+  AND n = ANY(%(ns)s)
+"""

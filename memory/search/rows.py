@@ -87,7 +87,9 @@ class _Batch:
         self.acl.use(scope_id, acl_set_id)
         key = (self.generation, scope_id, record.branch_id, ledger.seq, rid)
         self.episodes.append(_episode_row(key, acl_set_id, record, passages))
-        self.passages += [_passage_row(key, acl_set_id, passage) for passage in passages]
+        self.passages += [
+            _passage_row(key, acl_set_id, record.occurred_at, passage) for passage in passages
+        ]
         place = self.places.get((ledger.scope, EpisodeId(record.episode_id)))
         self.places[(ledger.scope, EpisodeId(record.episode_id))] = _Place(
             rids=(*place.rids, rid) if place else (rid,), live_rid=rid
@@ -137,14 +139,14 @@ _COLUMNS: Final = {
     "episode_rows": "generation, scope_id, branch_id, seq, rid, acl_set_id, occurred_at,"
     " recorded_at, body_len, passages, lexemes, episode_id, body_sha256, source, episode_type,"
     " document, version_of, author, about, tags, meta, origin_commit_id",
-    "passages": "generation, scope_id, branch_id, seq, rid, n, acl_set_id, first_unit, last_unit,"
-    " content, text, terms",
+    "passages": "generation, scope_id, branch_id, seq, rid, n, acl_set_id, occurred_at, first_unit,"
+    " last_unit, content, text, terms",
     "commits": "generation, seq, commit_id, scope_id, branch_id, kind, author, batch_id, job_id,"
     " message, episode_count, fact_count, passage_count, payload_hash, chain_hash, committed_at",
     "gone": "generation, scope_id, branch_id, rid, seq, kind",
 }
 _EPISODE: Final = FixedColumns("iiqqqiqqqiq", columns=22)
-_PASSAGE: Final = FixedColumns("iiqqqiiii", columns=12)
+_PASSAGE: Final = FixedColumns("iiqqqiiqii", columns=13)
 _RowKey: TypeAlias = tuple[int, int, int, int, int]
 """Generation, scope, branch, seq and rid: how every row begins."""
 
@@ -178,10 +180,17 @@ def _episode_row(
     )
 
 
-def _passage_row(key: _RowKey, acl_set_id: int, passage: IndexedPassage) -> bytes:
+def _passage_row(key: _RowKey, acl_set_id: int, occurred_at: int, passage: IndexedPassage) -> bytes:
     return b"".join(
         (
-            _PASSAGE.pack(*key, passage.n, acl_set_id, passage.first_unit, passage.last_unit),
+            _PASSAGE.pack(
+                *key,
+                passage.n,
+                acl_set_id,
+                occurred_at,
+                passage.first_unit,
+                passage.last_unit,
+            ),
             column(passage.content),
             column(passage.text.encode()),
             column(passage.terms),

@@ -37,13 +37,10 @@ WHERE generation = %(generation)s AND scope_id = %(scope_id)s AND branch_id = %(
 ORDER BY segment
 """
 _TAIL: Final = f"""
-SELECT passage.rid, passage.acl_set_id, passage.terms, held.occurred_at
-FROM {ddl.SCHEMA}.passages AS passage
-JOIN {ddl.SCHEMA}.episode_rows AS held ON held.generation = %(generation)s
- AND held.scope_id = %(scope_id)s AND held.rid = passage.rid
-WHERE passage.generation = %(generation)s AND passage.scope_id = %(scope_id)s
-  AND passage.branch_id = %(branch)s AND passage.rid > %(after)s AND passage.rid < %(end)s
-ORDER BY passage.rid, passage.n
+SELECT rid, acl_set_id, terms, occurred_at FROM {ddl.SCHEMA}.passages
+WHERE generation = %(generation)s AND scope_id = %(scope_id)s AND branch_id = %(branch)s
+  AND rid > %(after)s AND rid < %(end)s
+ORDER BY rid, n
 """
 
 

@@ -39,7 +39,7 @@ class StoredRow:
 
 @dataclass(frozen=True, slots=True)
 class StoredPassage:
-    """A passage row; `row_acl` is the number it carries beside its episode row's."""
+    """A passage row; `agrees` says whether it carries what its episode row has."""
 
     first_unit: int
     last_unit: int
@@ -88,16 +88,14 @@ WHERE held.generation = %s AND held.scope_id = %s AND held.rid >= %s AND held.ri
 """
 
 _PASSAGES: Final = f"""
-SELECT passage.rid, passage.n, passage.first_unit, passage.last_unit, passage.content,
-       passage.text, passage.terms,
-       coalesce(passage.acl_set_id = held.acl_set_id AND passage.seq = held.seq
-                AND passage.branch_id = held.branch_id, false)
-FROM {ddl.SCHEMA}.passages AS passage
-LEFT JOIN {ddl.SCHEMA}.episode_rows AS held
-  ON held.generation = passage.generation AND held.scope_id = passage.scope_id
- AND held.rid = passage.rid
-WHERE passage.generation = %s AND passage.scope_id = %s
-  AND passage.rid >= %s AND passage.rid < %s
+SELECT rid, n, first_unit, last_unit, content, text, terms,
+       acl_set_id, seq, branch_id, occurred_at
+FROM {ddl.SCHEMA}.passages
+WHERE generation = %s AND scope_id = %s AND rid >= %s AND rid < %s
+"""
+_CARRIED: Final = f"""
+SELECT rid, acl_set_id, seq, branch_id, occurred_at FROM {ddl.SCHEMA}.episode_rows
+WHERE generation = %s AND scope_id = %s AND rid >= %s AND rid < %s
 """
 
 
@@ -143,10 +141,14 @@ def stored_passages(
     cursor: psycopg.Cursor, *, generation: int, scope_id: int, from_seq: int, to_seq: int
 ) -> dict[tuple[int, int], StoredPassage]:
     """Return the passages of a range of seqs by (rid, n)."""
-    cursor.execute(_PASSAGES, (generation, scope_id, *_range(from_seq, to_seq)))
+    place = (generation, scope_id, *_range(from_seq, to_seq))
+    # Not joined: where statistics do not know a scope yet, each row could cost a scan of it.
+    carried = {rid: tuple(row) for rid, *row in cursor.execute(_CARRIED, place)}
     return {
-        (rid, n): StoredPassage(first, last, bytes(content), text, bytes(terms), agrees)
-        for rid, n, first, last, content, text, terms, agrees in cursor
+        (rid, n): StoredPassage(
+            first, last, bytes(content), text, bytes(terms), carried.get(rid) == tuple(row)
+        )
+        for rid, n, first, last, content, text, terms, *row in cursor.execute(_PASSAGES, place)
     }
 
 

@@ -47,7 +47,7 @@ class Command(MemoryCommand):
             CommandError: the ledger does not hold afterwards.
         """
         report = recovery.recover(
-            engine(),
+            engine(to_recover=True),
             dry_run=options["dry_run"],
             leave_unproved=options["leave_unproved"],
             progress=self.progress("recovered"),

@@ -38,7 +38,7 @@ DAMAGES: Final = {
     "a commit that is missing": (f"DELETE FROM commits_g1 WHERE {one('commits_g1')}", {"missing"}),
     "a passage too many": (
         "INSERT INTO passages_g1 SELECT generation, scope_id, branch_id, seq, rid, 99, acl_set_id,"
-        f" first_unit, last_unit, content, text, terms FROM passages_g1"
+        f" occurred_at, first_unit, last_unit, content, text, terms FROM passages_g1"
         f" WHERE {one('passages_g1')}",
         {"extra"},
     ),
@@ -121,6 +121,10 @@ DAMAGES: Final = {
     "a row that carries another ACL": (
         "UPDATE episode_rows_g1 SET acl_set_id = (SELECT acl_set_id FROM acl_sets_g1"
         " WHERE entries = '{user:other}') WHERE source = 'note:hidden'",
+        {"wrong_acl"},
+    ),
+    "a passage that carries another time": (
+        f"UPDATE passages_g1 SET occurred_at = occurred_at + 1 WHERE {one('passages_g1')}",
         {"wrong_acl"},
     ),
     "a passage that carries another ACL": (

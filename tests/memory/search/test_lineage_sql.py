@@ -88,8 +88,8 @@ def store_passages(cursor: psycopg.Cursor, drawn: Sequence[Row]) -> None:
     terms = pack((analyze("a row"),))
     cursor.executemany(
         "INSERT INTO ampup_index.passages_g1 (generation, scope_id, branch_id, seq, rid, n,"
-        " acl_set_id, first_unit, last_unit, content, text, terms)"
-        " VALUES (1, %s, %s, %s, %s, %s, %s, 1, 1, '', '', %s)",
+        " acl_set_id, occurred_at, first_unit, last_unit, content, text, terms)"
+        " VALUES (1, %s, %s, %s, %s, %s, %s, 0, 1, 1, '', '', %s)",
         [
             (row.scope_id, row.branch_id, row.seq, rid, n, row.acl_set_id, terms)
             for rid, row in placed(drawn)

@@ -38,7 +38,7 @@ _WITHOUT_SCOPE: Final = {
     r"^COPY ": "rows name their scope themselves",
 }
 _WITHOUT_HISTORY: Final = {
-    r"rid = (%\(rid\)s|ANY\(%\(rids\)s\)|wanted\.rid)": "rows already found by their history",
+    r"rid = (%\(rid\)s|ANY\(%\(rids\)s\))": "rows already found by their history",
     r"DISTINCT body_sha256": "bodies are kept once, whatever branch holds them",
     r"count\(\*\) FROM ampup_index\.vectors_tail": "how long the tail is, over all scopes",
     r"^COPY ": "rows name their place themselves",

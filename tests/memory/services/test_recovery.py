@@ -1,8 +1,10 @@
 """Postgres lost its catalog, or is an older backup: one command, and every answer is as before."""
 
 import json
+import shutil
 from collections.abc import Callable, Iterator
 from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -98,6 +100,26 @@ def test_a_lost_catalog_is_recovered_with_whatever_index_there_is(
     expected = {"": "current", "index": "caught_up", "head": "rebuilt"}[also]
     assert recover()["index"] == expected
     assert answers(wiring.engine(), owner, org) == before
+    _sound_and_serving(owner, org)
+
+
+def test_an_older_warehouse_under_a_newer_catalog_is_gone_on_from(
+    engine: Engine, owner: Caller, org: Scope, tmp_path: Path
+) -> None:
+    """Ours: a restored folder starts no server, but the command that says what is there starts."""
+    fill(engine, owner, org)
+    before = answers(engine, owner, org)
+    wiring.close_engine()
+    warehouse = Path(settings.AMPUP_WAREHOUSE)
+    shutil.copytree(warehouse, tmp_path / "backup")
+    for n in range(3):
+        remember(wiring.engine(), owner, org, note(f"Later {n}.")).wait()
+    wiring.close_engine()
+    shutil.rmtree(warehouse)
+    (tmp_path / "backup").rename(warehouse)
+
+    assert recover()["index"] == "rebuilt"
+    assert answers(_restarted(), owner, org) == before
     _sound_and_serving(owner, org)
 
 
