@@ -15,6 +15,7 @@ from accounts.domain.caller import Caller
 from accounts.domain.scope import Scope
 from memory.engine import Engine
 from memory.landing.mover import step
+from memory.search.folding import FOLD_PASSAGES
 from memory.search.heads import live_head
 from memory.search.vectors import PassageVector, add_vectors
 from memory.services.episodes import ingest
@@ -242,8 +243,8 @@ class Moving(Death):
 
     @override
     def make_ready(self) -> None:
-        # More than may be pending before the text index is folded.
-        self.land(6, each=100)
+        # More than may wait before the text index is folded.
+        self.land(FOLD_PASSAGES // 100 + 1, each=100)
         with self.stores.engine.index.connect(application="test") as connection:
             cursor = connection.cursor()
             generation = live_head(cursor).generation
