@@ -3,7 +3,7 @@
 from django.apps import AppConfig
 from typing_extensions import override
 
-from ampup_site.kernel.collector import spare_collector
+from ampup_site.kernel.interpreter import tune_interpreter
 
 
 class MemoryConfig(AppConfig):
@@ -14,4 +14,4 @@ class MemoryConfig(AppConfig):
     @override
     def ready(self) -> None:
         """Begin the process's work: everything it needs for good is loaded by now."""
-        spare_collector()
+        tune_interpreter()

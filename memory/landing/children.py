@@ -11,7 +11,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from typing import Any, Final, TypeVar
 
-from ampup_site.kernel.collector import spare_collector
+from ampup_site.kernel.interpreter import tune_interpreter
 from memory.domain.errors import ChildDied
 
 A = TypeVar("A")
@@ -65,7 +65,7 @@ def children(
 
 def _begin(begin: Callable[..., None] | None, given: tuple[Any, ...]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C is its parent's to answer
-    spare_collector()
+    tune_interpreter()
     threading.Thread(target=_end_with_parent, name="parent watch", daemon=True).start()
     if begin is not None:
         begin(*given)

@@ -13,8 +13,9 @@ from ampup_site.kernel.failpoints import reach
 from memory.domain.episode_types import EpisodeTypes
 from memory.domain.errors import RebuildRunning
 from memory.domain.lineage import Seq
-from memory.landing.apply import analyze_bodies, apply_range, read_folded
+from memory.landing.apply import analyze_bodies, apply_range
 from memory.landing.children import children
+from memory.landing.history import read_folded
 from memory.search import ddl
 from memory.search.database import IndexDatabase
 from memory.search.folding import fold_waiting

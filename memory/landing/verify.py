@@ -7,6 +7,7 @@ that differs, a wrong ACL and a vector that is not its passage's are each found 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Final
 
 import psycopg
@@ -15,8 +16,8 @@ from memory.domain.chain import row_hash
 from memory.domain.episode_types import EpisodeTypes
 from memory.domain.indexed import IndexedPassage, index_body
 from memory.domain.records import EpisodeRecord, LedgerRecord
-from memory.landing.apply import windows
 from memory.landing.expected import expected_commit, expected_passage, expected_row
+from memory.landing.history import windows
 from memory.search.database import IndexDatabase
 from memory.search.heads import Head, live_head, scope_ids
 from memory.search.rows import ROW_BITS
@@ -233,22 +234,20 @@ class _Comparison:
     ) -> Iterator[tuple[int, int, EpisodeRecord, tuple[IndexedPassage, ...]]]:
         seqs = {row.commit_id: row.seq for row in rows}
         part = reading.read_part(self._warehouse, namespace, list(seqs))
-        texts = reading.bodies(
-            self._warehouse, namespace, {record.body_sha256 for record in part.episodes}
-        )
         commits: dict[int, list[EpisodeRecord]] = defaultdict(list)
         for record in part.episodes:
             commits[seqs[record.commit_id]].append(record)
-        for seq, records in commits.items():
-            records.sort(key=lambda record: record.episode_id)
-            for place, record in enumerate(records):
+        placed = [
+            ((seq << ROW_BITS) | place, record)
+            for seq, records in commits.items()
+            for place, record in enumerate(sorted(records, key=attrgetter("episode_id")))
+        ]
+        for run in reading.in_parts(placed, lambda pair: pair[1].body_len):
+            texts = reading.texts(self._warehouse, namespace, [record for _, record in run])
+            for rid, record in run:
                 unit = self._types.named(record.episode_type).unit
-                yield (
-                    (seq << ROW_BITS) | place,
-                    seq,
-                    record,
-                    index_body(texts[record.body_sha256], unit),
-                )
+                passages = index_body(texts[record.body_sha256], unit)
+                yield rid, rid >> ROW_BITS, record, passages
 
     def _compare_row(
         self,

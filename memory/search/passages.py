@@ -18,14 +18,14 @@ class FoundPassage:
 
     rid: int
     n: int
+    first_unit: int
+    last_unit: int
+    text: str
     episode_id: EpisodeId
     source: str
     episode_type: str
     document: str | None
     occurred_at: Micros
-    first_unit: int
-    last_unit: int
-    text: str
 
 
 def read_passages(
@@ -45,7 +45,7 @@ def read_passages(
         for rid, episode, *rest in cursor.execute(_EPISODES, params)
     }
     return {
-        (rid, n): FoundPassage(rid, n, *episodes[rid], first, last, text)
+        (rid, n): FoundPassage(rid, n, first, last, text, *episodes[rid])
         for rid, n, first, last, text in cursor.execute(_PASSAGES, params)
     }
 

@@ -1,8 +1,8 @@
 """Reads rows back from the files: by commit, whole tables, bodies by hash, the ledger in order."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -36,7 +36,10 @@ from memory.tables.warehouse import LEDGER_KEY, Warehouse
 
 Pointers: TypeAlias = Mapping[TableKey, str]
 
+T = TypeVar("T")
 R = TypeVar("R", bound=ScopeRecord | LedgerRecord)
+
+_TEXT_BYTES: Final = 64 * 2**20
 
 
 def ledger_rows(
@@ -150,6 +153,42 @@ def bodies(
         if not wanted:
             break
     return texts
+
+
+def texts(warehouse: Warehouse, namespace: str, records: Sequence[EpisodeRecord]) -> dict[str, str]:
+    """Return the texts of episodes' bodies, by hash.
+
+    Raises:
+        DamagedTable: a body is not there that an episode has.
+    """
+    wanted = {record.body_sha256 for record in records}
+    near = {record.commit_id for record in records}
+    found = bodies(warehouse, namespace, wanted, near=near)
+    if missing := wanted - found.keys():
+        message = (
+            f"{len(missing)} bodies of {namespace} are not in its tables, the first of them"
+            f" {min(missing)}; restore the warehouse."
+        )
+        raise DamagedTable(message)
+    return found
+
+
+def in_parts(items: Iterable[T], size: Callable[[T], int]) -> Iterator[list[T]]:
+    """Part what carries texts into runs of at most 64 MB; an item is never parted.
+
+    Args:
+        size: the bytes an item carries.
+    """
+    part: list[T] = []
+    held = 0
+    for item in items:
+        if part and held + size(item) > _TEXT_BYTES:
+            yield part
+            part, held = [], 0
+        part.append(item)
+        held += size(item)
+    if part:
+        yield part
 
 
 def _all_rows(warehouse: Warehouse, record: type[R], namespace: str, table: str) -> Iterator[R]:

@@ -1,6 +1,8 @@
 """Reads by commit, by hash and by seq find what they should, and open little else."""
 
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ampup_site.kernel.canonical import sha256_hex
-from memory.domain.errors import DamagedBlob
+from memory.domain.errors import DamagedBlob, DamagedTable
 from memory.tables import reading, scan
 from memory.tables.avro import DataFile
 from memory.tables.compaction import compact
@@ -152,3 +154,22 @@ def test_the_path_of_a_blob_stays_inside_its_scope(book: Book) -> None:
     """Ours: a place names the scope and the hash, and nothing a caller wrote."""
     place = book.warehouse.write_blob(NAMESPACE, "ab" * 32, b"text")
     assert Path(place) == Path(NAMESPACE) / "bodies" / "ab" / f"{'ab' * 32}.zst"
+
+
+@given(st.lists(st.integers(0, 100 * 2**20), max_size=12))
+def test_texts_are_read_in_parts_that_fit_and_none_is_left_out(sizes: list[int]) -> None:
+    """Ours: a rebuild of long documents takes no more memory than one of short notes."""
+    parts = list(reading.in_parts(sizes, lambda size: size))
+    assert [size for part in parts for size in part] == sizes
+    assert all(len(part) == 1 or sum(part) <= 64 * 2**20 for part in parts)
+    assert all(sum(one) + other[0] > 64 * 2**20 for one, other in pairwise(parts))
+
+
+def test_a_body_that_is_not_there_is_damage_and_named(book: Book) -> None:
+    """Regression: it was a KeyError, in a rebuild as in a comparison."""
+    part = notes(["one", "two"])
+    book.land(part)
+    lost = replace(part.episodes[0], body_sha256="f" * 64)
+    assert len(reading.texts(book.warehouse, NAMESPACE, part.episodes)) == 2
+    with pytest.raises(DamagedTable, match="f" * 64):
+        reading.texts(book.warehouse, NAMESPACE, [*part.episodes, lost])
