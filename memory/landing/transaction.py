@@ -293,7 +293,7 @@ def _present_bodies(cursor: psycopg.Cursor, head: Head, plan: Plan) -> dict[str,
             cursor,
             generation=head.generation,
             scope_id=scopes[namespace],
-            sha256s=[bytes.fromhex(sha256) for sha256 in wanted[namespace]],
+            sha256s=wanted[namespace],
         )
         for namespace in scopes
     }

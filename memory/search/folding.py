@@ -13,8 +13,8 @@ import psycopg
 
 from memory.domain.postings import Inverted, invert, unpack
 from memory.search import ddl
-from memory.search.copying import FixedColumns, column, copy_rows
 from memory.search.heads import Head
+from memory.search.packing import FixedColumns, bigint, column, copy_rows
 from memory.search.rows import ROW_BITS
 
 FOLD_PASSAGES: Final = 1_000
@@ -34,7 +34,7 @@ _LARGEST: Final = 131_072
 """Passages of the largest segment: joining it holds a snapshot for some seconds."""
 
 
-_LIST: Final = FixedColumns("iiqqq", columns=7)
+_LIST: Final = FixedColumns("iiqq", columns=7)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,12 +223,13 @@ def _write(cursor: psycopg.Cursor, branch: Branch, segment: Segment, lists: Inve
             segment.occurred,
         ),
     )
+    begin = _LIST.pack(*place)
     copy_rows(
         cursor,
         f"{ddl.SCHEMA}.postings_g{branch.generation}",
         "generation, scope_id, branch_id, segment, term, numbers, counts",
         (
-            _LIST.pack(*place, term) + column(numbers) + column(counts)
+            b"".join((begin, bigint(term), column(numbers), column(counts)))
             for term, numbers, counts in lists
         ),
     )

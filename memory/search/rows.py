@@ -17,7 +17,7 @@ from memory.domain.landing import Key
 from memory.domain.records import EpisodeRecord, LedgerRecord
 from memory.search import ddl
 from memory.search.acl_numbers import AclNumbers
-from memory.search.copying import FixedColumns, column, copy_rows, optional_text, text_array
+from memory.search.packing import FixedColumns, column, copy_rows, optional_text, text_array
 from memory.search.states import Standing
 
 ROW_BITS: Final = 16

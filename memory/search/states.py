@@ -14,6 +14,7 @@ from memory.domain.acl import Acl
 from memory.domain.ids import CommitId, EpisodeId
 from memory.domain.landing import EpisodeState, Key
 from memory.search import ddl
+from memory.search.packing import bytea_array
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Standing:
 _STANDINGS: Final = """
 SELECT wanted.scope_id, held.episode_id, held.rid, made.commit_id,
        coalesce(amended.entries, first.entries), acl_made.commit_id, ended.commit_id
-FROM unnest(%(scopes)s::int[], %(episodes)s::bytea[]) AS wanted (scope_id, episode_id)
+FROM unnest(%(scopes)s::int[], %(episodes)s::text::bytea[]) AS wanted (scope_id, episode_id)
 JOIN {schema}.episode_rows_g{generation} AS held
   ON held.scope_id = wanted.scope_id
  AND held.episode_id = wanted.episode_id AND held.branch_id = 0
@@ -69,7 +70,7 @@ def load_standings(
         _STANDINGS.format(schema=ddl.SCHEMA, generation=generation),
         {
             "scopes": [scopes[namespace] for namespace, _ in known],
-            "episodes": [bytes.fromhex(episode) for _, episode in known],
+            "episodes": bytea_array(episode for _, episode in known),
         },
     )
     standings: dict[Key, Standing] = {}
@@ -92,13 +93,13 @@ def load_standings(
 
 
 def known_bodies(
-    cursor: psycopg.Cursor, *, generation: int, scope_id: int, sha256s: Collection[bytes]
+    cursor: psycopg.Cursor, *, generation: int, scope_id: int, sha256s: Collection[str]
 ) -> frozenset[str]:
-    """Return which bodies a scope holds already, as hex."""
+    """Return which bodies a scope holds already; hashes are hex."""
     rows = cursor.execute(
         f"SELECT DISTINCT body_sha256 FROM {ddl.SCHEMA}.episode_rows_g{generation}"
-        " WHERE scope_id = %s AND body_sha256 = ANY(%s)",
-        (scope_id, list(sha256s)),
+        " WHERE scope_id = %s AND body_sha256 = ANY(%s::text::bytea[])",
+        (scope_id, bytea_array(sha256s)),
     ).fetchall()
     return frozenset(bytes(row[0]).hex() for row in rows)
 

@@ -1,7 +1,8 @@
-"""Rows as a COPY in binary takes them: a column is its length and its bytes, big-endian.
+"""Values as Postgres takes them: rows of a COPY in binary, and long arrays.
 
-The driver makes the same from Python values at five to ten times the cost, and every row that
-lands or is rebuilt comes by here.  Source: PostgreSQL, "COPY", "Binary Format".
+A column is its length and its bytes, big-endian. The driver makes the same from Python values at
+five to ten times the cost, and every row that lands or is rebuilt comes by here.
+Source: PostgreSQL, "COPY", "Binary Format".
 """
 
 import struct
@@ -15,6 +16,7 @@ _BEGIN: Final = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _END: Final = b"\xff\xff"
 _NULL: Final = b"\xff\xff\xff\xff"
 _LENGTH: Final = struct.Struct(">i")
+_BIGINT: Final = struct.Struct(">iq")
 _TEXT_OID: Final = 25
 _NO_ARRAY: Final = struct.pack(">iiI", 0, 0, _TEXT_OID)
 _WIDTHS: Final = {"i": 4, "q": 8}
@@ -44,6 +46,11 @@ def column(value: bytes) -> bytes:
     return _LENGTH.pack(len(value)) + value
 
 
+def bigint(value: int) -> bytes:
+    """Return a column of a bigint."""
+    return _BIGINT.pack(8, value)
+
+
 def optional_text(value: str | None) -> bytes:
     """Return a column of text that may be null."""
     return _NULL if value is None else column(value.encode())
@@ -55,6 +62,11 @@ def text_array(values: Sequence[str]) -> bytes:
         return column(_NO_ARRAY)
     head = struct.pack(">iiIii", 1, 0, _TEXT_OID, len(values), 1)
     return column(head + b"".join([column(value.encode()) for value in values]))
+
+
+def bytea_array(hexes: Iterable[str]) -> str:
+    """Return an array of bytea, each given as hex, as the text that `%s::bytea[]` takes."""
+    return "{" + ",".join([f'"\\\\x{one}"' for one in hexes]) + "}"
 
 
 def copy_rows(cursor: psycopg.Cursor, table: str, columns: str, rows: Iterable[bytes]) -> None:
