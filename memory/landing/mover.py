@@ -95,15 +95,16 @@ class Mover:
 
 
 def step(connection: psycopg.Connection, *, clock: Clock) -> bool:
-    """Do what is due, each thing once; say whether more may be due at once."""
+    """Do what is due, each thing once; say whether it was so much that a rest is due."""
     with connection.cursor() as cursor:
         head = live_head(cursor)
         retired = retired_generations(cursor, before=Micros(clock.now() - LONGEST_READ))
-    if fold_waiting(connection, head):
+    folded = fold_waiting(connection, head)
+    if folded:
         reach("mover.folded")
     moved = move_vectors(connection, head)
     if moved:
         reach("mover.moved")
     for generation in retired:
         drop_generation(connection, generation)
-    return moved == VECTOR_BATCH
+    return folded > 0 or moved == VECTOR_BATCH

@@ -26,7 +26,8 @@ def move_vectors(connection: psycopg.Connection, head: Head, *, limit: int = VEC
             f" (SELECT scope_id, rid, n, part, embedder FROM {ddl.SCHEMA}.vectors_tail"
             "   WHERE generation = %(generation)s ORDER BY rid, n, part LIMIT %(limit)s"
             "   FOR UPDATE SKIP LOCKED) RETURNING *)"
-            f" INSERT INTO {ddl.SCHEMA}.vectors SELECT * FROM moved",
+            # One that is there already came into the tail a second time: it leaves it for good.
+            f" INSERT INTO {ddl.SCHEMA}.vectors SELECT * FROM moved ON CONFLICT DO NOTHING",
             {"generation": head.generation, "limit": limit},
         )
         return cursor.rowcount

@@ -72,7 +72,10 @@ def add_vectors(
 
 
 def copy_vectors(cursor: psycopg.Cursor, *, from_generation: int, to_generation: int) -> int:
-    """Take over another generation's vectors for passages of the same place and content."""
+    """Take over another generation's vectors for passages of the same place and content.
+
+    Into the tail, and but for those that the mover has put under HNSW already.
+    """
     copied = 0
     for table in ("vectors", "vectors_tail"):
         cursor.execute(
@@ -82,8 +85,12 @@ def copy_vectors(cursor: psycopg.Cursor, *, from_generation: int, to_generation:
             f" FROM {ddl.SCHEMA}.{table} AS old JOIN {ddl.SCHEMA}.passages AS held"
             " ON held.generation = %s AND held.scope_id = old.scope_id AND held.rid = old.rid"
             " AND held.n = old.n AND held.content = old.content"
-            " WHERE old.generation = %s ON CONFLICT DO NOTHING",
-            (to_generation, from_generation),
+            " WHERE old.generation = %s AND NOT EXISTS"
+            f" (SELECT 1 FROM {ddl.SCHEMA}.vectors AS moved WHERE moved.generation = %s"
+            "  AND moved.scope_id = old.scope_id AND moved.rid = old.rid AND moved.n = old.n"
+            "  AND moved.part = old.part AND moved.embedder = old.embedder)"
+            " ON CONFLICT DO NOTHING",
+            (to_generation, from_generation, to_generation),
         )
         copied += cursor.rowcount
     return copied

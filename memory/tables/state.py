@@ -146,16 +146,27 @@ def load_table(
     )
 
 
-def check_catalog(state: TableState) -> None:
+def newest_version(folder: Path) -> int:
+    """Return the newest version whose metadata a table's folder holds; 0 if it holds none.
+
+    Without the landing lock it is looked at before the catalog is asked: what lands between the
+    two must not look like a catalog that is behind.
+    """
+    versions = (folder / "metadata").glob("*.metadata.json")
+    return max((version_of(path.name) for path in versions), default=0)
+
+
+def check_catalog(state: TableState, *, newest: int) -> None:
     """Refuse a state that the catalog names while the table's folder holds newer ones.
 
     One version more is what a landing leaves that died before its commit.
 
+    Args:
+        newest: of the table's folder, as `newest_version` returns it.
+
     Raises:
         CatalogBehind: the catalog is an older backup.
     """
-    versions = (state.folder / "metadata").glob("*.metadata.json")
-    newest = max((version_of(path.name) for path in versions), default=state.version)
     if newest > state.version + 1:
         message = (
             f"The warehouse holds version {newest} of {state.namespace}.{state.table} and the"

@@ -32,7 +32,7 @@ from memory.tables.catalog import (
 from memory.tables.encode import EncodedPart, ScopePart, data_folder, write_records
 from memory.tables.files import Files, local_path, whole_or_gone
 from memory.tables.layouts import LAYOUTS, LEDGER, LEDGER_NAMESPACE, SCOPE_TABLES
-from memory.tables.state import TableState, check_catalog, load_table, new_table
+from memory.tables.state import TableState, check_catalog, load_table, new_table, newest_version
 from memory.tables.versions import StagedTable, append
 
 LEDGER_KEY: Final = (LEDGER_NAMESPACE, LEDGER)
@@ -205,7 +205,7 @@ class Warehouse:
     def state(self, key: TableKey, pointers: Mapping[TableKey, str]) -> TableState:
         """Return a table's state at its pointer, from memory if it has not moved."""
         namespace, table = key
-        folder = data_folder(self.root, namespace=namespace, table=table)
+        folder = self._folder(namespace, table)
         layout = LAYOUTS[table]
         at = pointers.get(key)
         if at is None:
@@ -218,18 +218,22 @@ class Warehouse:
         self.keep(state)
         return state
 
+    def _folder(self, namespace: str, table: str) -> Path:
+        return data_folder(self.root, namespace=namespace, table=table)
+
     def checked_state(self, connection: psycopg.Connection, key: TableKey) -> TableState:
         """Return a table's state as the catalog has it now, for upkeep to act on.
 
         Raises:
             CatalogBehind: the catalog is older than the warehouse, of this table or the ledger.
         """
-        pointers = read_pointers(connection, {key[0], LEDGER_NAMESPACE})
         # A table that got one version since the backup tells nothing: that could be a dead try's.
-        check_catalog(self.state(LEDGER_KEY, pointers))
-        state = self.state(key, pointers)
-        check_catalog(state)
-        return state
+        looked_at = (LEDGER_KEY, key)
+        newest = [newest_version(self._folder(*one)) for one in looked_at]
+        pointers = read_pointers(connection, {key[0], LEDGER_NAMESPACE})
+        for one, version in zip(looked_at, newest, strict=True):
+            check_catalog(self.state(one, pointers), newest=version)
+        return self.state(key, pointers)
 
     def states(
         self, namespace: str, pointers: Mapping[TableKey, str]
@@ -249,7 +253,7 @@ class Warehouse:
         gone back since.
         """
         if self._book_version is None or book.version < self._book_version:
-            check_catalog(book)
+            check_catalog(book, newest=newest_version(book.folder))
         self._book_version = book.version
 
     def _check_blobs(self, parts: Sequence[EncodedPart]) -> None:

@@ -12,9 +12,11 @@ from accounts.domain.scope import Scope
 from memory import wiring
 from memory.engine import Engine
 from memory.landing.apply import catch_up
+from memory.landing.mover import step
 from memory.search import ddl
 from memory.search.episodes import EpisodeFilters
 from memory.search.generations import ensure_index
+from memory.search.vectors import PassageVector, add_vectors, copy_vectors
 from memory.services import indexing, ledger
 from memory.services.episodes import (
     amend_acl,
@@ -190,3 +192,23 @@ def test_writes_forgets_and_amendments_during_rebuilds_all_hold(
     before = answers(engine, owner, org)
     indexing.rebuild(engine)
     assert answers(engine, owner, org) == before
+
+
+def test_vectors_that_the_mover_was_quicker_with_are_not_taken_over_twice(
+    engine: Engine, owner: Caller, org: Scope
+) -> None:
+    """Regression: one in the tail and under HNSW at once ended every step of the mover."""
+    ingest(engine, owner, org, [episode()]).wait()
+    with engine.index.connect(application="test") as connection, connection.cursor() as cursor:
+        [(scope_id, rid)] = cursor.execute("SELECT scope_id, rid FROM passages_g1").fetchall()
+        vector = PassageVector(rid=rid, n=1, embedder="drawn", part=0, values=(0.1, 0.2, 0.3))
+        add_vectors(cursor, generation=1, scope_id=scope_id, vectors=[vector])
+        indexing.rebuild(engine)
+        step(connection, clock=engine.clock)
+        assert copy_vectors(cursor, from_generation=1, to_generation=2) == 0
+
+        cursor.execute("INSERT INTO vectors_tail SELECT * FROM vectors WHERE generation = 2")
+        step(connection, clock=engine.clock)
+        places = "SELECT (SELECT count(*) FROM vectors_tail_g2), (SELECT count(*) FROM vectors_g2)"
+        assert cursor.execute(places).fetchone() == (0, 1)
+    assert indexing.verify(engine).clean

@@ -160,3 +160,25 @@ def _files(book: Book) -> list[int]:
     with book.warehouse.connected() as connection:
         state = book.warehouse.state(EPISODES, read_pointers(connection, [NAMESPACE]))
     return [file.rows for file in state.files()]
+
+
+def test_what_lands_while_the_catalog_is_asked_is_no_older_backup(
+    book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Regression: under many small writes the mover took its own server's catalog for a backup."""
+    for n in range(4):
+        book.land(notes([f"note {n}"]))
+    landed: list[int] = []
+
+    def slowly(*args: Any) -> Any:
+        pointers = read_pointers(*args)
+        if landed:
+            return pointers
+        landed.append(3)
+        for n in range(3):
+            book.land(notes([f"meanwhile {n}"]))
+        return pointers
+
+    monkeypatch.setattr("memory.tables.warehouse.read_pointers", slowly)
+    compact(book.warehouse, EPISODES, min_files=2)
+    assert landed == [3]
