@@ -53,7 +53,7 @@ def load_items(
     progress: Progress | None = None,
     may_go_on: Callable[[], bool] | None = None,
 ) -> LoadReport:
-    """Store episodes in chunks of at most 500 and about 600 passages.
+    """Store episodes in chunks of at most 300 and about 280 passages.
 
     An item that cannot be taken is left out alone. Stopped anywhere, whole chunks stay, and the
     same load again adds what is missing.
