@@ -7,8 +7,11 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 
 CHECKOUT = Path(__file__).resolve().parent.parent.parent
+
+_SHOWN_CHARS = 10_000
 
 
 def environment(data: Path, **more: str) -> dict[str, str]:
@@ -25,39 +28,50 @@ def environment(data: Path, **more: str) -> dict[str, str]:
 def running(
     *words: str, env: Mapping[str, str], prefix: tuple[str, ...] = ()
 ) -> Iterator["subprocess.Popen[str]"]:
-    process = subprocess.Popen(
-        [*prefix, sys.executable, *words],
-        cwd=CHECKOUT,
-        env=dict(env),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        yield process
-    finally:
-        if process.poll() is None:
-            process.terminate()
+    """A process, ended at the end; what fails meanwhile shows what it wrote to stderr.
+
+    That goes into a file: a pipe that nobody reads is full after 64 KiB, and stops who writes.
+    """
+    with TemporaryFile("w+") as said:
+        process = subprocess.Popen(
+            [*prefix, sys.executable, *words],
+            cwd=CHECKOUT,
+            env=dict(env),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=said,
+            text=True,
+        )
         try:
-            process.wait(30)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        for pipe in (process.stdin, process.stdout, process.stderr):
-            if pipe is not None and not pipe.closed:
-                pipe.close()
+            yield process
+        except BaseException as error:
+            said.seek(0)
+            error.add_note(said.read()[-_SHOWN_CHARS:])
+            raise
+        finally:
+            _end(process)
+
+
+def _end(process: "subprocess.Popen[str]") -> None:
+    if process.poll() is None:
+        process.terminate()
+    try:
+        process.wait(30)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None and not pipe.closed:
+            pipe.close()
 
 
 def next_line(process: "subprocess.Popen[str]", *, secs: float = 60) -> str:
-    """The next line of what a process says; an ended process fails the test with its errors."""
+    """The next line of what a process says; one that ended first fails the test."""
     assert process.stdout is not None
     ready, _, _ = select.select([process.stdout], [], [], secs)
     line = process.stdout.readline() if ready else ""
     if not line:
-        process.kill()
-        _, said = process.communicate()
-        raise AssertionError(f"the process said nothing: {said}")
+        raise AssertionError("the process said nothing")
     return line.strip()
 
 

@@ -10,7 +10,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
@@ -102,6 +102,7 @@ def test_a_load_of_a_killed_server_is_taken_up_by_the_next_one_at_once(data: Pat
         view = ask(f"{url}/jobs/{promised['job']}")[2]
         while view["state"] in {"queued", "running"}:
             assert monotonic() < began + 60
+            sleep(0.1)
             view = ask(f"{url}/jobs/{promised['job']}")[2]
         assert (view["state"], view["done"], view["total"]) == ("done", 500, 500)
         process.send_signal(signal.SIGTERM)
@@ -118,6 +119,7 @@ def test_a_database_that_dies_under_a_server_is_started_again(data: Path) -> Non
         end = monotonic() + 60
         while running_pid(layout_of(data)) in {pid, None} or ask(f"{url}/readyz")[0] != 200:
             assert monotonic() < end
+            sleep(0.1)
         note = json.dumps({"source": "acme", "body": "The renewal is Priya's."}).encode()
         assert ask(f"{url}/remember", note)[0] == 200
         process.send_signal(signal.SIGTERM)
