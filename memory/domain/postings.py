@@ -1,10 +1,10 @@
 """Which terms a passage has, how often, and how long its fields are: forward and inverted.
 
-Forward, a passage's column, little-endian: version u8, fields u8, terms u16; a length u32 for
-each field; the terms' keys i64, in the order the text has them; then for each term its frequency
-in each field, u8, at most 255. Inverted, for each term of many passages: their numbers u32,
-rising, and the same frequencies in the same order, so that the lists of passages that follow one
-another are joined by putting them one behind the other.
+Forward, a passage's column, little-endian: version u8, fields u8, flags u8, terms u16; a length
+u32 for each field; the terms' keys i64, in the order the text has them; then for each term its
+frequency in each field, u8, at most 255. Inverted, for each term of many passages: their numbers
+u32, rising, and the same frequencies in the same order, so that the lists of passages that follow
+one another are joined by putting them one behind the other.
 
 A term's key is 64 bits of its hash. Among a million terms two share one once in 37 million times.
 """
@@ -21,11 +21,14 @@ import numpy.typing as npt
 
 from memory.domain.analyzer import Lexemes
 
-FIELDS: Final = 1
-"""The body alone, for now.  Source: architecture, section 6."""
+FIELDS: Final = 2
+"""The body and names.  Source: architecture, section 6."""
 
-_VERSION: Final = 2
-_HEAD: Final = struct.Struct("<BBH")
+ASSISTANT: Final = 1
+"""The flag of a passage that an assistant says."""
+
+_VERSION: Final = 3
+_HEAD: Final = struct.Struct("<BBBH")
 _MAX_TERMS: Final = 0xFFFF
 _KEYS_LIMIT: Final = 200_000
 
@@ -50,21 +53,24 @@ def term_key(term: str) -> int:
     return int.from_bytes(_keys[term], "little", signed=True)
 
 
-def pack(fields: Sequence[Lexemes]) -> bytes:
+def pack(fields: Sequence[Lexemes], *, flags: int = 0) -> bytes:
     """Return the column for a passage's fields, in the order the ranking weighs them."""
-    if len(fields) == 1:
-        terms = fields[0].terms
-        size = min(len(terms), _MAX_TERMS)
-        keys = b"".join(map(_keys.__getitem__, islice(terms, size)))
-        counts = _saturated(list(islice(terms.values(), size)))
-    else:
+    first, *others = fields
+    terms = first.terms
+    if any(other.terms for other in others):
         totals = _several(fields)
         size = min(len(totals), _MAX_TERMS)
         keys = b"".join(islice(totals, size))
         counts = _saturated([one for each in islice(totals.values(), size) for one in each])
+    else:
+        size = min(len(terms), _MAX_TERMS)
+        keys = b"".join(map(_keys.__getitem__, islice(terms, size)))
+        spread = bytearray(len(fields) * size)
+        spread[:: len(fields)] = _saturated(list(islice(terms.values(), size)))
+        counts = bytes(spread)
     return b"".join(
         (
-            _HEAD.pack(_VERSION, len(fields), size),
+            _HEAD.pack(_VERSION, len(fields), flags, size),
             struct.pack(f"<{len(fields)}I", *[field.length for field in fields]),
             keys,
             counts,
@@ -94,12 +100,14 @@ class Forward:
 
     Args:
         lengths: of shape (passages, fields).
+        flags: of each passage.
         numbers: for each posting, its passage's place among the columns.
         keys: for each posting, its term's key.
         counts: of shape (postings, fields).
     """
 
     lengths: Numbers
+    flags: npt.NDArray[np.uint8]
     numbers: Numbers
     keys: Keys
     counts: Counts
@@ -108,7 +116,7 @@ class Forward:
 def unpack(columns: Sequence[bytes]) -> Forward:
     """Take columns apart that were packed with the same fields."""
     fields = columns[0][1] if columns else FIELDS
-    sizes = [column[2] | column[3] << 8 for column in columns]
+    sizes = [column[3] | column[4] << 8 for column in columns]
     start = _HEAD.size + 4 * fields
     pairs = list(zip(columns, sizes, strict=True))
     lengths = b"".join([column[_HEAD.size : start] for column in columns])
@@ -116,6 +124,7 @@ def unpack(columns: Sequence[bytes]) -> Forward:
     counts = b"".join([column[start + 8 * size :] for column, size in pairs])
     return Forward(
         lengths=np.frombuffer(lengths, "<u4").reshape(len(columns), fields),
+        flags=np.array([column[2] for column in columns], np.uint8),
         numbers=np.repeat(np.arange(len(columns), dtype=np.uint32), sizes),
         keys=np.frombuffer(keys, "<i8"),
         counts=np.frombuffer(counts, "u1").reshape(-1, fields),

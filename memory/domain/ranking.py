@@ -1,4 +1,4 @@
-"""BM25 over fields: how well passages answer a query, given what the caller may see.
+"""BM25 over fields and neighbours: how well passages answer a query, given what the caller sees.
 
 Every number is counted over the passages the caller sees, so that a hidden one tells nothing.
 """
@@ -11,16 +11,15 @@ from typing import Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-K1: Final = 1.2
-B: Final = 0.75
-"""Saturation and length normalisation.  Source: specification, section 9."""
-
-FIELD_WEIGHTS: Final = (1.0,)
-"""The body alone, for now.  Source: architecture, section 6."""
+from memory.domain.neighbours import Neighbours
+from memory.domain.weights import ASSISTANT_FACTOR, FIELD_WEIGHTS, K1, NEIGHBOUR_WEIGHT, B
 
 Scores: TypeAlias = npt.NDArray[np.float64]
 Places: TypeAlias = npt.NDArray[np.int64]
 Mask: TypeAlias = npt.NDArray[np.bool_]
+
+_COVERING: Final = 3
+"""Of so many of the best passages the one that holds most of the query says how much is covered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +29,12 @@ class TermList:
     Args:
         places: places in the corpus, each once.
         counts: of shape (places, fields).
+        weight: what the term counts for beside its rarity; one of 1 is looked for in neighbours.
     """
 
     places: Places
     counts: npt.NDArray[np.uint8]
+    weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,23 +45,51 @@ class Corpus:
         rids: each passage's episode row; those of one row stand together, in their order.
         lengths: of shape (passages, fields).
         seen: which of them the caller may see.
-        lists: where the query's terms stand, in their order.
-        occurred: when each one's episode occurred; None if nobody asked.
+        lists: where the query's terms stand, in their order; terms that stand nowhere have none.
+        missing: the weights of the terms that stand nowhere, added up.
+        occurred: when each one's episode occurred.
+        assistant: which are said by an assistant.
+        neighbours: which stand before and after one another, of those that are seen.
     """
 
     rids: npt.NDArray[np.int64]
     lengths: npt.NDArray[np.uint32]
     seen: Mask
     lists: Sequence[TermList]
-    occurred: npt.NDArray[np.int64] | None = None
+    missing: float
+    occurred: npt.NDArray[np.int64]
+    assistant: Mask
+    neighbours: Neighbours
 
     def place_in_episode(self, place: int) -> tuple[int, int]:
         """Return a passage's episode row and its number there, from 1."""
-        rid = first = int(self.rids[place])
+        rid = int(self.rids[place])
         first = place
         while first and self.rids[first - 1] == rid:
             first -= 1
         return rid, place - first + 1
+
+
+@dataclass(frozen=True, slots=True)
+class Keyword:
+    """How well passages match by keyword.
+
+    Args:
+        scores: of each passage; 0 for one that is hidden or near no term.
+        held: the weight of the query's terms that each passage itself holds.
+        asked: the weight of all terms, those that stand nowhere at their rarest.
+    """
+
+    scores: Scores
+    held: Scores
+    asked: float
+
+    def coverage(self) -> float:
+        """Return how much of the query the best passages hold, 0 to 1."""
+        if not self.asked or not len(self.scores):
+            return 0.0
+        best = np.argpartition(self.scores, -min(_COVERING, len(self.scores)))[-_COVERING:]
+        return float(self.held[best].max()) / self.asked
 
 
 def inverse_document_frequency(matches: int, *, passages: int) -> float:
@@ -68,22 +97,53 @@ def inverse_document_frequency(matches: int, *, passages: int) -> float:
     return math.log(1.0 + (passages - matches + 0.5) / (matches + 0.5)) if passages else 0.0
 
 
-def keyword_scores(corpus: Corpus) -> Scores:
-    """Return BM25's score of each passage: 0 for one that is hidden or holds no term."""
+def keyword_scores(corpus: Corpus) -> Keyword:
+    """Return BM25F's scores of all passages."""
     scores = np.zeros(len(corpus.rids))
+    held = np.zeros(len(corpus.rids))
     passages = int(np.count_nonzero(corpus.seen))
     if not passages:
-        return scores
-    totals = corpus.lengths[corpus.seen].sum(axis=0, dtype=np.float64)
-    norms = 1.0 - B + B * corpus.lengths / np.maximum(totals / passages, 1e-9)
-    weights = np.array(FIELD_WEIGHTS)
-    for held in corpus.lists:
-        visible = corpus.seen[held.places]
-        places = held.places[visible]
-        idf = inverse_document_frequency(len(places), passages=passages)
-        frequency = (held.counts[visible] / norms[places]) @ weights
-        scores[places] += idf * (K1 + 1.0) * frequency / (frequency + K1)
-    return scores
+        return Keyword(scores, held, 0.0)
+    norms = _norms(corpus.lengths, corpus.lengths[corpus.seen].mean(axis=0, dtype=np.float64))
+    around = _norms_around(corpus)
+    weights = np.array(FIELD_WEIGHTS[: corpus.lengths.shape[1]])
+    asked = corpus.missing * inverse_document_frequency(0, passages=passages)
+    for term in corpus.lists:
+        visible = corpus.seen[term.places]
+        places = term.places[visible]
+        idf = term.weight * inverse_document_frequency(len(places), passages=passages)
+        asked += idf
+        if not len(places):
+            continue
+        counts = term.counts[visible]
+        frequency = (counts / norms[places]) @ weights
+        held[places] += idf
+        if term.weight < 1.0:
+            scores[places] += idf * _saturated(frequency)
+            continue
+        everywhere = corpus.neighbours.spread(places, counts[:, 0].astype(np.float64))
+        everywhere *= NEIGHBOUR_WEIGHT / around
+        everywhere[places] += frequency
+        scores += idf * _saturated(everywhere)
+    scores[corpus.assistant] *= ASSISTANT_FACTOR
+    return Keyword(scores, held, asked)
+
+
+def _saturated(frequency: Scores) -> Scores:
+    return (K1 + 1.0) * frequency / (frequency + K1)
+
+
+def _norms(lengths: npt.NDArray[np.uint32] | Scores, mean: Scores | float) -> Scores:
+    norms: Scores = 1.0 - B + B * lengths / np.maximum(mean, 1e-9)
+    return norms
+
+
+def _norms_around(corpus: Corpus) -> Scores:
+    """Return what each passage's neighbours together are to the mean."""
+    near = corpus.neighbours
+    places = near.order
+    around = near.spread(places, corpus.lengths[places, 0].astype(np.float64))
+    return _norms(around, float(around[places].mean()) if len(places) else 0.0)
 
 
 def best_places(corpus: Corpus, scores: Scores, *, among: Mask | None, k: int) -> Places:
@@ -101,7 +161,6 @@ def timed_places(
     corpus: Corpus, scores: Scores, *, among: Mask | None, k: int, newest: bool
 ) -> Places:
     """Return the places of the k newest or oldest passages whose score is above 0."""
-    assert corpus.occurred is not None, "the corpus was read without times"  # noqa: S101 -- a caller's fault
     found = _found(scores, among)
     sign = -1 if newest else 1
     times, rids = sign * corpus.occurred[found], sign * corpus.rids[found]

@@ -30,7 +30,7 @@ from memory.search.states import load_standings
 from memory.tables import reading
 from memory.tables.warehouse import Warehouse
 
-Bodies: TypeAlias = Sequence[tuple[str, UnitKind]]
+Bodies: TypeAlias = Sequence[tuple[str, UnitKind, str | None]]
 Analyze: TypeAlias = Callable[[Iterable[Bodies]], Iterable[Sequence[tuple[IndexedPassage, ...]]]]
 """Indexes chunks of bodies, in order; a pool of processes may do it ahead of the reader."""
 
@@ -42,7 +42,7 @@ def analyze_here(chunks: Iterable[Bodies]) -> Iterator[Sequence[tuple[IndexedPas
 
 def analyze_bodies(bodies: Bodies) -> list[tuple[IndexedPassage, ...]]:
     """Index the bodies of a chunk; runs in child processes."""
-    return [index_body(body, kind) for body, kind in bodies]
+    return [index_body(*body) for body in bodies]
 
 
 def apply_range(

@@ -52,7 +52,7 @@ class Chunk:
     episodes: list[list[EpisodeRecord]] = field(default_factory=list)
     removed: list[list[EpisodeId]] = field(default_factory=list)
     amended: list[list[tuple[EpisodeId, Acl]]] = field(default_factory=list)
-    bodies: list[tuple[str, UnitKind]] = field(default_factory=list)
+    bodies: list[tuple[str, UnitKind, str | None]] = field(default_factory=list)
 
 
 def read_folded(warehouse: Warehouse, ledger: Iterable[LedgerRecord]) -> Folded:
@@ -156,7 +156,11 @@ def _part_chunks(
         chunk.removed.append(rows.removed[row.commit_id])
         chunk.amended.append(rows.amended[row.commit_id] if row.seq > folded.upto else [])
         chunk.bodies.extend(
-            (texts[(row.scope, record.body_sha256)], types.named(record.episode_type).unit)
+            (
+                texts[(row.scope, record.body_sha256)],
+                types.named(record.episode_type).unit,
+                record.document,
+            )
             for record in added
         )
         if len(chunk.bodies) >= CHUNK_EPISODES or len(chunk.ledger) >= CHUNK_EPISODES:

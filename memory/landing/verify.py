@@ -246,7 +246,7 @@ class _Comparison:
             texts = reading.texts(self._warehouse, namespace, [record for _, record in run])
             for rid, record in run:
                 unit = self._types.named(record.episode_type).unit
-                passages = index_body(texts[record.body_sha256], unit)
+                passages = index_body(texts[record.body_sha256], unit, record.document)
                 yield rid, rid >> ROW_BITS, record, passages
 
     def _compare_row(

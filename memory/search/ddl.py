@@ -5,11 +5,17 @@ made again and filled from the Iceberg tables by `index rebuild`. Rows are inser
 `ledger_head`, the bitmaps, `acl_current`, and what folding joins.
 """
 
+import logging
 from typing import Final
 
 import psycopg
 
+logger = logging.getLogger(__name__)
+
 SCHEMA: Final = "ampup_index"
+
+_LAYOUT: Final = "layout 2"
+"""Changes with any of the tables' columns, and with how the packed ones are read."""
 
 PARTITIONED: Final = (
     "episode_rows",
@@ -83,6 +89,7 @@ CREATE TABLE IF NOT EXISTS passages (
     n int NOT NULL,
     acl_set_id int NOT NULL,
     occurred_at bigint NOT NULL,
+    thread bigint NOT NULL,
     first_unit int NOT NULL,
     last_unit int NOT NULL,
     content bytea NOT NULL,
@@ -164,7 +171,9 @@ CREATE TABLE IF NOT EXISTS segments (
     rids bytea STORAGE EXTERNAL NOT NULL,
     acl_sets bytea STORAGE EXTERNAL NOT NULL,
     lengths bytea STORAGE EXTERNAL NOT NULL,
-    occurred bytea STORAGE EXTERNAL NOT NULL
+    occurred bytea STORAGE EXTERNAL NOT NULL,
+    threads bytea STORAGE EXTERNAL NOT NULL,
+    flags bytea STORAGE EXTERNAL NOT NULL
 ) PARTITION BY LIST (generation);
 CREATE TABLE IF NOT EXISTS postings (
     generation int NOT NULL,
@@ -215,10 +224,23 @@ _KEYS: Final = (
 
 
 def ensure_tables(connection: psycopg.Connection) -> None:
-    """Make the schema and its tables where they are missing; safe to race, changes no row."""
+    """Make the schema and its tables where they are missing; safe to race, changes no row.
+
+    Tables of another layout are dropped with all their rows: they are derived, and who asks for
+    them next fills them again from the Iceberg tables.
+    """
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(hashtext('ampup_index.ddl'))")
+        row = connection.execute(
+            "SELECT coalesce(obj_description(oid, 'pg_namespace'), '') FROM pg_namespace"
+            " WHERE nspname = %s",
+            (SCHEMA,),
+        ).fetchone()
+        if row is not None and row[0] != _LAYOUT:
+            logger.warning("the index has the layout of another version and is made anew")
+            connection.execute(f"DROP SCHEMA {SCHEMA} CASCADE")
         connection.execute(_TABLES)
+        connection.execute(f"COMMENT ON SCHEMA {SCHEMA} IS '{_LAYOUT}'")
 
 
 def create_partitions(connection: psycopg.Connection, generation: int) -> None:

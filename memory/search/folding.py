@@ -62,7 +62,7 @@ ON_BRANCH: Final = (
 _SOURCE: Final = f"""
 WITH few AS (SELECT rid FROM {ddl.SCHEMA}.passages WHERE {ON_BRANCH}
              AND rid > %(after)s AND rid < %(end)s ORDER BY rid LIMIT %(limit)s)
-SELECT rid, acl_set_id, occurred_at, terms FROM {ddl.SCHEMA}.passages
+SELECT rid, acl_set_id, occurred_at, thread, terms FROM {ddl.SCHEMA}.passages
 WHERE {ON_BRANCH} AND rid > %(after)s AND rid <= (SELECT max(rid) FROM few)
 ORDER BY rid, n
 """
@@ -79,6 +79,8 @@ class Segment:
     acl_sets: bytes
     lengths: bytes
     occurred: bytes
+    threads: bytes
+    flags: bytes
 
 
 def make_segment(
@@ -95,7 +97,7 @@ def make_segment(
     ).fetchall()
     if not rows:
         return None
-    forward = unpack([row[3] for row in rows])
+    forward = unpack([row[4] for row in rows])
     segment = Segment(
         first=first,
         passages=len(rows),
@@ -104,6 +106,8 @@ def make_segment(
         acl_sets=np.array([row[1] for row in rows], "<i4").tobytes(),
         lengths=forward.lengths.astype("<u4").tobytes(),
         occurred=np.array([row[2] for row in rows], "<i8").tobytes(),
+        threads=np.array([row[3] for row in rows], "<i8").tobytes(),
+        flags=forward.flags.tobytes(),
     )
     return segment, invert(forward, first=first)
 
@@ -211,8 +215,8 @@ def _write(cursor: psycopg.Cursor, branch: Branch, segment: Segment, lists: Inve
     place = (branch.generation, branch.scope_id, branch.branch_id, segment.first)
     cursor.execute(
         f"INSERT INTO {ddl.SCHEMA}.segments (generation, scope_id, branch_id, segment, passages,"
-        " to_rid, rids, acl_sets, lengths, occurred)"
-        " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
+        " to_rid, rids, acl_sets, lengths, occurred, threads, flags)"
+        " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
         (
             *place,
             segment.passages,
@@ -221,6 +225,8 @@ def _write(cursor: psycopg.Cursor, branch: Branch, segment: Segment, lists: Inve
             segment.acl_sets,
             segment.lengths,
             segment.occurred,
+            segment.threads,
+            segment.flags,
         ),
     )
     begin = _LIST.pack(*place)
@@ -261,7 +267,11 @@ def _join(cursor: psycopg.Cursor, branch: Branch) -> bool:
 
 _JOINED_COLUMNS: Final = (
     ("postings", ("term", ", term"), ("numbers", "counts")),
-    ("segments", ("sum(passages), max(to_rid)", ""), ("rids", "acl_sets", "lengths", "occurred")),
+    (
+        "segments",
+        ("sum(passages), max(to_rid)", ""),
+        ("rids", "acl_sets", "lengths", "occurred", "threads", "flags"),
+    ),
 )
 """Table, what its columns between place and arrays become and are grouped by, and the arrays."""
 

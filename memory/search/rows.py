@@ -14,6 +14,7 @@ from memory.domain.acl import Acl
 from memory.domain.ids import EpisodeId
 from memory.domain.indexed import IndexedPassage
 from memory.domain.landing import Key
+from memory.domain.neighbours import thread_number
 from memory.domain.records import EpisodeRecord, LedgerRecord
 from memory.search import ddl
 from memory.search.acl_numbers import AclNumbers
@@ -87,8 +88,10 @@ class _Batch:
         self.acl.use(scope_id, acl_set_id)
         key = (self.generation, scope_id, record.branch_id, ledger.seq, rid)
         self.episodes.append(_episode_row(key, acl_set_id, record, passages))
+        thread = thread_number(record.source, passages=len(passages), rid=rid)
         self.passages += [
-            _passage_row(key, acl_set_id, record.occurred_at, passage) for passage in passages
+            _passage_row(key, acl_set_id, record.occurred_at, thread, passage)
+            for passage in passages
         ]
         place = self.places.get((ledger.scope, EpisodeId(record.episode_id)))
         self.places[(ledger.scope, EpisodeId(record.episode_id))] = _Place(
@@ -139,14 +142,14 @@ _COLUMNS: Final = {
     "episode_rows": "generation, scope_id, branch_id, seq, rid, acl_set_id, occurred_at,"
     " recorded_at, body_len, passages, lexemes, episode_id, body_sha256, source, episode_type,"
     " document, version_of, author, about, tags, meta, origin_commit_id",
-    "passages": "generation, scope_id, branch_id, seq, rid, n, acl_set_id, occurred_at, first_unit,"
-    " last_unit, content, text, terms",
+    "passages": "generation, scope_id, branch_id, seq, rid, n, acl_set_id, occurred_at, thread,"
+    " first_unit, last_unit, content, text, terms",
     "commits": "generation, seq, commit_id, scope_id, branch_id, kind, author, batch_id, job_id,"
     " message, episode_count, fact_count, passage_count, payload_hash, chain_hash, committed_at",
     "gone": "generation, scope_id, branch_id, rid, seq, kind",
 }
 _EPISODE: Final = FixedColumns("iiqqqiqqqiq", columns=22)
-_PASSAGE: Final = FixedColumns("iiqqqiiqii", columns=13)
+_PASSAGE: Final = FixedColumns("iiqqqiiqqii", columns=14)
 _RowKey: TypeAlias = tuple[int, int, int, int, int]
 """Generation, scope, branch, seq and rid: how every row begins."""
 
@@ -180,7 +183,9 @@ def _episode_row(
     )
 
 
-def _passage_row(key: _RowKey, acl_set_id: int, occurred_at: int, passage: IndexedPassage) -> bytes:
+def _passage_row(
+    key: _RowKey, acl_set_id: int, occurred_at: int, thread: int, passage: IndexedPassage
+) -> bytes:
     return b"".join(
         (
             _PASSAGE.pack(
@@ -188,6 +193,7 @@ def _passage_row(key: _RowKey, acl_set_id: int, occurred_at: int, passage: Index
                 passage.n,
                 acl_set_id,
                 occurred_at,
+                thread,
                 passage.first_unit,
                 passage.last_unit,
             ),

@@ -16,16 +16,18 @@ import numpy.typing as npt
 import psycopg
 
 from memory.domain.lineage import Piece
-from memory.domain.postings import FIELDS, listed, lists_of, term_key, unpack
+from memory.domain.neighbours import Neighbours, in_thread_order
+from memory.domain.postings import ASSISTANT, FIELDS, listed, lists_of, term_key, unpack
 from memory.domain.ranking import Corpus, Mask, TermList
 from memory.domain.read_context import ReadContext
+from memory.domain.weights import term_weight
 from memory.search import ddl
 from memory.search.episodes import EpisodeFilters, filter_conditions
 from memory.search.lineage_sql import lineage_condition, visible_rows
 from memory.search.rows import ROW_BITS
 
 _SEGMENTS: Final = f"""
-SELECT segment, passages, to_rid, rids, acl_sets, lengths, {{occurred}}
+SELECT segment, passages, to_rid, rids, acl_sets, lengths, occurred, threads, flags
 FROM {ddl.SCHEMA}.segments
 WHERE generation = %(generation)s AND scope_id = %(scope_id)s AND branch_id = %(branch)s
 ORDER BY segment
@@ -37,7 +39,7 @@ WHERE generation = %(generation)s AND scope_id = %(scope_id)s AND branch_id = %(
 ORDER BY segment
 """
 _TAIL: Final = f"""
-SELECT rid, acl_set_id, terms, occurred_at FROM {ddl.SCHEMA}.passages
+SELECT rid, acl_set_id, terms, occurred_at, thread FROM {ddl.SCHEMA}.passages
 WHERE generation = %(generation)s AND scope_id = %(scope_id)s AND branch_id = %(branch)s
   AND rid > %(after)s AND rid < %(end)s
 ORDER BY rid, n
@@ -52,19 +54,15 @@ class _Shelf:
     sets: list[npt.NDArray[np.int32]] = field(default_factory=list)
     lengths: list[npt.NDArray[np.uint32]] = field(default_factory=list)
     occurred: list[npt.NDArray[np.int64]] = field(default_factory=list)
+    threads: list[npt.NDArray[np.int64]] = field(default_factory=list)
+    flags: list[npt.NDArray[np.uint8]] = field(default_factory=list)
     seen: list[Mask] = field(default_factory=list)
     lists: defaultdict[int, list[TermList]] = field(default_factory=lambda: defaultdict(list))
     size: int = 0
 
 
-def read_corpus(
-    cursor: psycopg.Cursor, context: ReadContext, terms: Sequence[str], *, times: bool
-) -> Corpus:
-    """Read what ranking the terms needs; the cursor's transaction is one snapshot.
-
-    Args:
-        times: whether `occurred` is asked for.
-    """
+def read_corpus(cursor: psycopg.Cursor, context: ReadContext, terms: Sequence[str]) -> Corpus:
+    """Read what ranking the terms needs; the cursor's transaction is one snapshot."""
     shelf = _Shelf()
     keys = [term_key(term) for term in terms]
     branches: dict[int, list[Piece]] = defaultdict(list)
@@ -77,24 +75,33 @@ def read_corpus(
             "scope_id": context.scope_id,
             "branch": branch_id,
         }
-        after = _read_segments(cursor, place, keys, shelf, times=times)
+        after = _read_segments(cursor, place, keys, shelf)
         end = (max(piece.to_seq for piece in pieces) + 1) << ROW_BITS
         _read_tail(cursor, place | {"after": after, "end": end}, keys, shelf)
         shelf.seen += [_on_pieces(rids, pieces) for rids in shelf.rids[start:]]
     rids = _joined(shelf.rids, np.int64)
+    occurred, threads = _joined(shelf.occurred, np.int64), _joined(shelf.threads, np.int64)
+    seen = _visible(cursor, context, rids, _joined(shelf.sets, np.int32))
+    seen &= _joined(shelf.seen, np.bool_)
+    order = in_thread_order(threads, occurred)
     return Corpus(
         rids=rids,
         lengths=np.concatenate(shelf.lengths) if shelf.lengths else np.zeros((0, FIELDS), "u4"),
-        seen=_visible(cursor, context, rids, _joined(shelf.sets, np.int32))
-        & _joined(shelf.seen, np.bool_),
+        seen=seen,
         lists=[
             TermList(
                 np.concatenate([held.places for held in shelf.lists[place]]),
                 np.concatenate([held.counts for held in shelf.lists[place]]),
+                term_weight(terms[place]),
             )
             for place in sorted(shelf.lists)
         ],
-        occurred=_joined(shelf.occurred, np.int64) if times else None,
+        occurred=occurred,
+        missing=sum(
+            term_weight(term) for place, term in enumerate(terms) if place not in shelf.lists
+        ),
+        assistant=_joined(shelf.flags, np.uint8) & ASSISTANT != 0,
+        neighbours=Neighbours.among(order, seen, threads=threads, occurred=occurred),
     )
 
 
@@ -103,21 +110,19 @@ def _read_segments(
     place: dict[str, object],
     keys: Sequence[int],
     shelf: _Shelf,
-    *,
-    times: bool,
 ) -> int:
     """Take the segments of a branch; return the last row in them."""
-    statement = _SEGMENTS.format(occurred="occurred" if times else "NULL")
-    rows = cursor.execute(statement, place).fetchall()
+    rows = cursor.execute(_SEGMENTS, place).fetchall()
     if not rows:
         return 0
     base = shelf.size
-    for _, passages, _, rids, sets, lengths, occurred in rows:
+    for _, passages, _, rids, sets, lengths, occurred, threads, flags in rows:
         shelf.rids.append(np.frombuffer(rids, "<i8"))
         shelf.sets.append(np.frombuffer(sets, "<i4"))
         shelf.lengths.append(np.frombuffer(lengths, "<u4").reshape(passages, -1))
-        if times:
-            shelf.occurred.append(np.frombuffer(occurred, "<i8"))
+        shelf.occurred.append(np.frombuffer(occurred, "<i8"))
+        shelf.threads.append(np.frombuffer(threads, "<i8"))
+        shelf.flags.append(np.frombuffer(flags, "u1"))
         shelf.size += passages
     found = cursor.execute(
         _POSTINGS, place | {"segments": [row[0] for row in rows], "terms": list(keys)}
@@ -142,6 +147,8 @@ def _read_tail(
     shelf.sets.append(np.array([row[1] for row in rows], np.int32))
     shelf.lengths.append(forward.lengths)
     shelf.occurred.append(np.array([row[3] for row in rows], np.int64))
+    shelf.threads.append(np.array([row[4] for row in rows], np.int64))
+    shelf.flags.append(forward.flags)
     shelf.size += len(rows)
 
 

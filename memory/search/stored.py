@@ -6,6 +6,7 @@ from typing import Final
 
 import psycopg
 
+from memory.domain.neighbours import thread_number
 from memory.search import ddl
 from memory.search.rows import ROW_BITS
 from memory.search.vectors import fingerprint
@@ -89,12 +90,12 @@ WHERE held.generation = %s AND held.scope_id = %s AND held.rid >= %s AND held.ri
 
 _PASSAGES: Final = f"""
 SELECT rid, n, first_unit, last_unit, content, text, terms,
-       acl_set_id, seq, branch_id, occurred_at
+       acl_set_id, seq, branch_id, occurred_at, thread
 FROM {ddl.SCHEMA}.passages
 WHERE generation = %s AND scope_id = %s AND rid >= %s AND rid < %s
 """
 _CARRIED: Final = f"""
-SELECT rid, acl_set_id, seq, branch_id, occurred_at FROM {ddl.SCHEMA}.episode_rows
+SELECT rid, source, passages, acl_set_id, seq, branch_id, occurred_at FROM {ddl.SCHEMA}.episode_rows
 WHERE generation = %s AND scope_id = %s AND rid >= %s AND rid < %s
 """
 
@@ -143,7 +144,10 @@ def stored_passages(
     """Return the passages of a range of seqs by (rid, n)."""
     place = (generation, scope_id, *_range(from_seq, to_seq))
     # Not joined: where statistics do not know a scope yet, each row could cost a scan of it.
-    carried = {rid: tuple(row) for rid, *row in cursor.execute(_CARRIED, place)}
+    carried = {
+        rid: (*row, thread_number(source, passages=passages, rid=rid))
+        for rid, source, passages, *row in cursor.execute(_CARRIED, place)
+    }
     return {
         (rid, n): StoredPassage(
             first, last, bytes(content), text, bytes(terms), carried.get(rid) == tuple(row)

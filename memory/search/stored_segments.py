@@ -72,7 +72,7 @@ def _branches(cursor: psycopg.Cursor, generation: int) -> list[Branch]:
 
 def _segments(cursor: psycopg.Cursor, branch: Branch) -> list[Segment]:
     rows = cursor.execute(
-        "SELECT segment, passages, to_rid, rids, acl_sets, lengths, occurred"
+        "SELECT segment, passages, to_rid, rids, acl_sets, lengths, occurred, threads, flags"
         f" FROM {ddl.SCHEMA}.segments WHERE {ON_BRANCH} ORDER BY segment",
         branch.params,
     ).fetchall()

@@ -164,11 +164,12 @@ def _prepare(
 ) -> PreparedEpisode:
     encoded = check_body(draft.body)
     sha256 = body_sha256(draft.body)
+    document = check_document(draft.document)
     return PreparedEpisode(
         episode_id=episode_id(draft.source, draft.body, id_of=id_of),
         source=draft.source,
         episode_type=kind.name,
-        document=check_document(draft.document),
+        document=document,
         occurred_at=draft.occurred_at,
         recorded_at=now,
         body=draft.body,
@@ -180,7 +181,7 @@ def _prepare(
         about=check_about(draft.about),
         tags=check_tags(draft.tags),
         meta=check_meta(draft.meta),
-        passages=index_body(draft.body, kind.unit),
+        passages=index_body(draft.body, kind.unit, document),
     )
 
 

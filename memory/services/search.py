@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+import numpy as np
 import psycopg
 
 from accounts.domain.caller import Caller
@@ -107,8 +108,9 @@ def _rank(
 ) -> list[tuple[tuple[int, int], float]]:
     """Return the (rid, n) of the k best passages with their scores, in the asked order."""
     by_time = query.order != "relevance"
-    corpus = read_corpus(cursor, context, terms, times=by_time)
-    scores = keyword_scores(corpus)
+    corpus = read_corpus(cursor, context, terms)
+    keyword = keyword_scores(corpus)
+    scores = np.where(keyword.held > 0, keyword.scores, 0.0) if by_time else keyword.scores
     among = passages_matching(cursor, context, corpus, query.filters)
     if by_time:
         newest = query.order == "newest"

@@ -1,14 +1,15 @@
 """What memory must answer, as plain Python: lists, dicts and the one ranking formula."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from memory.domain.acl import Acl, matches
 from memory.domain.analyzer import Lexemes, analyze, query_terms
 from memory.domain.ids import episode_id
+from memory.domain.neighbours import thread_number
 from memory.domain.passages import cut_passages
 from memory.domain.units import UnitKind, split_units
+from tests.machine.ranking import Ranked, scores_of
 
 ADMINS = ("local", "admin")
 AMENDERS = (*ADMINS, "service")
@@ -126,31 +127,24 @@ class Model:
     def search(self, who: Who, text: str, *, k: int) -> list[Hit]:
         """Rank every passage the caller may read, as if there were no others."""
         passages = [(one, *cut) for one in self.visible(who) for cut in _cut(one.draft.body)]
-        terms = query_terms(text)
-        lexemes = [analyze(words) for _, _, words in passages]
-        if not any(held.terms.get(term) for held in lexemes for term in terms):
-            return []
-        scores = _bm25(lexemes, terms)
-        best = max(scores)
+        ranked_as = [
+            Ranked(
+                analyze(words),
+                Lexemes({}, 0),
+                thread_number(one.draft.source, passages=len(_cut(one.draft.body)), rid=-number),
+                (one.draft.occurred_at, *one.place, place),
+            )
+            for number, one in enumerate(self.visible(who), start=1)
+            for place, (_, words) in enumerate(_cut(one.draft.body))
+        ]
+        scores = scores_of(ranked_as, query_terms(text))
+        best = max(scores, default=0.0)
         ranked = sorted(zip(scores, passages, strict=True), key=lambda pair: -round(pair[0], 9))
         return [
             Hit(one.draft.id, label, words, round(score / best, 6))
             for score, (one, label, words) in ranked[:k]
             if score > 0
         ]
-
-
-def _bm25(passages: Sequence[Lexemes], terms: Sequence[str]) -> list[float]:
-    """Return each passage's score by the specification's formula, k1 1.2 and b 0.75."""
-    mean = sum(held.length for held in passages) / len(passages)
-    scores = [0.0] * len(passages)
-    for term in terms:
-        matches = sum(term in held.terms for held in passages)
-        idf = math.log(1 + (len(passages) - matches + 0.5) / (matches + 0.5))
-        for place, held in enumerate(passages):
-            count = held.terms.get(term, 0) / (0.25 + 0.75 * held.length / mean)
-            scores[place] += idf * 2.2 * count / (count + 1.2)
-    return scores
 
 
 def _cut(body: str) -> list[tuple[str, str]]:

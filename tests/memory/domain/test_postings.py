@@ -21,13 +21,14 @@ def _counted(columns: list[bytes], term: str) -> dict[int, list[int]]:
 
 @given(st.lists(BODIES, min_size=1, max_size=4), st.integers(0, 5))
 def test_what_is_packed_is_looked_up_again(bodies: list[str], skip: int) -> None:
-    """Ours: frequencies and lengths as the analyzer counted them."""
+    """Ours: frequencies, lengths and flags as they were counted; an empty field changes nothing."""
     passages = [analyze(body) for body in bodies]
-    columns = [pack((passage,)) for passage in passages]
-    assert unpack(columns).lengths.tolist() == [[passage.length] for passage in passages]
+    columns = [pack((passage, analyze("")), flags=skip) for passage in passages]
+    assert unpack(columns).lengths.tolist() == [[passage.length, 0] for passage in passages]
+    assert unpack(columns).flags.tolist() == [skip] * len(columns)
     for term in [*list(dict.fromkeys(t for p in passages for t in p.terms))[skip:], "absent-term"]:
         assert _counted(columns, term) == {
-            place: [min(passage.terms[term], 255)]
+            place: [min(passage.terms[term], 255), 0]
             for place, passage in enumerate(passages)
             if term in passage.terms
         }
@@ -52,7 +53,7 @@ def test_lists_of_neighbours_joined_end_to_end_are_the_lists_of_all(
     bodies: list[str], first: int, cut: int
 ) -> None:
     """Ours: joining segments is putting bytes behind bytes."""
-    columns = [pack((analyze(body),)) for body in bodies]
+    columns = [pack((analyze(body), analyze("to"))) for body in bodies]
     whole = {key: held for key, *held in invert(unpack(columns), first=first)}
     joined: dict[int, list[bytes]] = {}
     for begin, part in ((0, columns[:cut]), (cut, columns[cut:])):
@@ -65,7 +66,7 @@ def test_lists_of_neighbours_joined_end_to_end_are_the_lists_of_all(
 @given(st.lists(BODIES, min_size=1, max_size=4))
 def test_a_list_says_what_the_columns_say(bodies: list[str]) -> None:
     """Ours: a passage is found the same whether it was folded or not."""
-    columns = [pack((analyze(body),)) for body in bodies]
+    columns = [pack((analyze(body), analyze("to"))) for body in bodies]
     forward = unpack(columns)
     for key, numbers, counts in invert(forward, first=0):
         [(place, held, frequencies)] = lists_of(forward, [key])
@@ -77,7 +78,7 @@ def test_a_list_says_what_the_columns_say(bodies: list[str]) -> None:
 def test_a_column_is_the_same_bytes_for_ever() -> None:
     """Ours: rows of one fingerprint are compared byte by byte; golden value."""
     assert pack((Lexemes({"kiosk": 300, "pier": 1}, 301),)).hex() == (
-        "020102002d0100000ffdf9457db74c496b226fa07805aa14ff01"
+        "03010002002d0100000ffdf9457db74c496b226fa07805aa14ff01"
     )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory.domain.neighbours import Neighbours
 from memory.domain.ranking import (
     Corpus,
     TermList,
@@ -22,17 +23,23 @@ def _corpus(
 ) -> Corpus:
     """Return passages of one term each, `rows` passages an episode row."""
     places = [place for place, count in enumerate(counts) if count]
+    visible = np.array(seen if seen is not None else [True] * len(counts), bool)
+    occurred = np.array([7] * len(counts), np.int64)
+    alone = np.arange(len(counts), dtype=np.int64)
     return Corpus(
         rids=np.arange(len(counts), dtype=np.int64) // rows,
         lengths=np.array(lengths, np.uint32).reshape(-1, 1),
-        seen=np.array(seen if seen is not None else [True] * len(counts), bool),
+        seen=visible,
         lists=[
             TermList(
                 np.array(places, np.int64),
                 np.array([[counts[place]] for place in places], np.uint8).reshape(-1, 1),
             )
         ],
-        occurred=np.array([7] * len(counts), np.int64),
+        missing=0.0,
+        occurred=occurred,
+        assistant=np.zeros(len(counts), bool),
+        neighbours=Neighbours.among(alone, visible, threads=alone, occurred=occurred),
     )
 
 
@@ -41,12 +48,12 @@ def _score(frequency: int, length: int, *, matches: int = 3, passages: int = 100
     others = [1] * (matches - 1) + [0] * (passages - matches)
     rest = (50 * passages - length) / max(len(others), 1)
     corpus = _corpus([frequency, *others], [length, *([round(rest)] * len(others))])
-    return float(keyword_scores(corpus)[0])
+    return float(keyword_scores(corpus).scores[0])
 
 
 def test_a_score_is_the_one_of_the_formula() -> None:
     """Documented: k1 1.2 and b 0.75, section 9."""
-    scores = keyword_scores(_corpus([2, 1, 1, 0], [80, 40, 40, 40]))
+    scores = keyword_scores(_corpus([2, 1, 1, 0], [80, 40, 40, 40])).scores
     norm = 0.25 + 0.75 * 80 / 50
     expected = math.log(1 + 1.5 / 3.5) * (2 / norm) * 2.2 / (2 / norm + 1.2)
     assert math.isclose(scores[0], expected)
@@ -72,13 +79,13 @@ _PASSAGES = st.lists(
 def test_a_hidden_passage_changes_no_score(passages: list[tuple[int, int, bool]]) -> None:
     """Documented: invariant 6; not the frequencies, not the lengths, not the number of them."""
     counts, lengths, seen = (list(column) for column in zip(*passages, strict=True))
-    with_hidden = keyword_scores(_corpus(counts, lengths, seen=seen))
+    with_hidden = keyword_scores(_corpus(counts, lengths, seen=seen)).scores
     alone = keyword_scores(
         _corpus(
             [count for count, _, sees in passages if sees],
             [length for _, length, sees in passages if sees],
         )
-    )
+    ).scores
     assert with_hidden[np.array(seen)].tolist() == alone.tolist()
     assert not with_hidden[~np.array(seen)].any()
 
@@ -90,7 +97,7 @@ def test_the_best_come_first_and_of_equals_the_newest(
     """Ours: whatever is cut before sorting, the order is that of sorting everything."""
     counts, _, seen = (list(column) for column in zip(*passages, strict=True))
     corpus = _corpus(counts, [10] * len(counts), seen=seen, rows=rows)
-    scores = keyword_scores(corpus)
+    scores = keyword_scores(corpus).scores
     among = np.array([place % 4 != 3 for place in range(len(counts))])
     ranked = sorted(
         (place for place in range(len(counts)) if scores[place] > 0 and among[place]),
@@ -113,6 +120,6 @@ def test_a_passage_is_numbered_within_its_episode() -> None:
 
 def test_statistics_of_an_empty_memory_are_no_error() -> None:
     """Ours: no passage, none that is seen and none of any length all give numbers."""
-    assert keyword_scores(_corpus([], [])).tolist() == []
-    assert keyword_scores(_corpus([1], [4], seen=[False])).tolist() == [0.0]
-    assert keyword_scores(_corpus([1], [0])).tolist()[0] > 0
+    assert keyword_scores(_corpus([], [])).scores.tolist() == []
+    assert keyword_scores(_corpus([1], [4], seen=[False])).scores.tolist() == [0.0]
+    assert keyword_scores(_corpus([1], [0])).scores.tolist()[0] > 0

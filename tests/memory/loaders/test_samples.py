@@ -12,9 +12,11 @@ import pytest
 from ampup_site.kernel.clock import Micros
 from memory.domain.analyzer import analyze, query_terms
 from memory.domain.indexed import index_body
-from memory.domain.postings import lists_of, term_key, unpack
+from memory.domain.neighbours import Neighbours, in_thread_order
+from memory.domain.postings import ASSISTANT, lists_of, term_key, unpack
 from memory.domain.ranking import Corpus, TermList, keyword_scores
 from memory.domain.units import UnitKind
+from memory.domain.weights import term_weight
 from memory.loaders.document import read_document
 from memory.loaders.item import FileItem
 from memory.loaders.transcript import is_transcript, read_transcript
@@ -45,20 +47,29 @@ def _ranked(question: str) -> list[tuple[str, str]]:
         (item.source, passage) for item, kind in _items() for passage in index_body(item.body, kind)
     ]
     forward = unpack([row.terms for _, row in rows])
-    keys = [term_key(term) for term in query_terms(question)]
+    terms = query_terms(question)
+    keys = [term_key(term) for term in terms]
+    sources = sorted({source for source, _ in rows})
+    threads = np.array([sources.index(source) for source, _ in rows], np.int64)
+    seen, occurred = np.ones(len(rows), bool), np.zeros(len(rows), np.int64)
+    order = in_thread_order(threads, occurred)
     scores = keyword_scores(
         Corpus(
             rids=np.arange(len(rows)),
             lengths=forward.lengths,
-            seen=np.ones(len(rows), bool),
+            seen=seen,
             lists=[
-                TermList(numbers.astype(np.int64), counts)
-                for _, numbers, counts in lists_of(forward, keys)
+                TermList(numbers.astype(np.int64), counts, term_weight(terms[place]))
+                for place, numbers, counts in lists_of(forward, keys)
             ],
+            missing=0.0,
+            occurred=occurred,
+            assistant=forward.flags & ASSISTANT != 0,
+            neighbours=Neighbours.among(order, seen, threads=threads, occurred=occurred),
         )
-    )
-    order = sorted(range(len(rows)), key=lambda place: -scores[place])
-    return [(rows[place][0], rows[place][1].text) for place in order]
+    ).scores
+    best = sorted(range(len(rows)), key=lambda place: -scores[place])
+    return [(rows[place][0], rows[place][1].text) for place in best]
 
 
 def _questions() -> list[dict[str, object]]:

@@ -38,7 +38,7 @@ DAMAGES: Final = {
     "a commit that is missing": (f"DELETE FROM commits_g1 WHERE {one('commits_g1')}", {"missing"}),
     "a passage too many": (
         "INSERT INTO passages_g1 SELECT generation, scope_id, branch_id, seq, rid, 99, acl_set_id,"
-        f" occurred_at, first_unit, last_unit, content, text, terms FROM passages_g1"
+        f" occurred_at, thread, first_unit, last_unit, content, text, terms FROM passages_g1"
         f" WHERE {one('passages_g1')}",
         {"extra"},
     ),

@@ -85,13 +85,13 @@ def connection(engine: Engine) -> Iterator[psycopg.Connection]:
 
 def store_passages(cursor: psycopg.Cursor, drawn: Sequence[Row]) -> None:
     """Give each row two passages that hold the word `row`."""
-    terms = pack((analyze("a row"),))
+    terms = pack((analyze("a row"), analyze("")))
     cursor.executemany(
         "INSERT INTO ampup_index.passages_g1 (generation, scope_id, branch_id, seq, rid, n,"
-        " acl_set_id, occurred_at, first_unit, last_unit, content, text, terms)"
-        " VALUES (1, %s, %s, %s, %s, %s, %s, 0, 1, 1, '', '', %s)",
+        " acl_set_id, occurred_at, thread, first_unit, last_unit, content, text, terms)"
+        " VALUES (1, %s, %s, %s, %s, %s, %s, 0, %s, 1, 1, '', '', %s)",
         [
-            (row.scope_id, row.branch_id, row.seq, rid, n, row.acl_set_id, terms)
+            (row.scope_id, row.branch_id, row.seq, rid, n, row.acl_set_id, rid, terms)
             for rid, row in placed(drawn)
             for n in (1, 2)
         ],
@@ -185,7 +185,7 @@ def test_the_passages_a_query_ranks_are_those_of_the_model_however_they_are_fold
                 fold_once(
                     cursor, Branch(1, SCOPE, branch_id), end=99 << ROW_BITS, limit=rows_at_once
                 )
-        corpus = read_corpus(cursor, context, ("row", "absent"), times=True)
+        corpus = read_corpus(cursor, context, ("row", "absent"))
     found = sorted(corpus.rids[corpus.seen].tolist())
     assert found == [rid for rid in expected(drawn, lineage, visible) for _ in range(2)]
     places = [place for held in corpus.lists for place in held.places.tolist()]

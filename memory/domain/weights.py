@@ -1,0 +1,53 @@
+"""Every constant of the ranking, with its reason.
+
+Chosen on all sets of `make quality` at once; `bench/quality/README.md` has what each one bought.
+"""
+
+from typing import Final
+
+from memory.domain.lexemes import lexemes_of
+
+K1: Final = 1.2
+B: Final = 0.75
+"""Saturation and length normalisation.  Source: specification, section 9."""
+
+FIELD_WEIGHTS: Final = (1.0, 0.6)
+"""The body, and names: who speaks, title and document.  Source: architecture, section 6."""
+
+NEIGHBOUR_WEIGHT: Final = 0.3
+"""A term in the passages before and after.  Source: architecture, section 6."""
+
+NEIGHBOUR_FADING: Final = (1.0, 0.7, 0.49)
+"""What the first, second and third neighbour count for: an answer may stand some turns after its
+question, and less often the further away."""
+
+NEIGHBOUR_MICROS: Final = 6 * 3600 * 10**6
+"""Passages of one thread that lie further apart are two talks."""
+
+STOP_WEIGHT: Final = 0.3
+"""What a word that every text has counts for; it is never left out, since a query may have no
+other, and it is not looked for in neighbours."""
+
+ASSISTANT_FACTOR: Final = 0.75
+"""What an assistant says is long, general and repeats the question; what is asked for is more
+often what the person said."""
+
+ASSISTANTS: Final = frozenset(
+    ("assistant", "ai", "ai assistant", "bot", "chatbot", "model", "chatgpt", "claude", "gemini")
+)
+"""Names of speakers that are no person."""
+
+_STOP_WORDS: Final = (
+    "a about again all also am an and any are as at be been but by can could did do does doing"
+    " done for from get got had has have having he her here hers him his how i if in into is it"
+    " its just me mine more most my no nor not of off on once one only or other our ours out over"
+    " own she should so some such than that the their theirs them then there these they this those"
+    " through to too up us very was we were what when where which while who whom whose why will"
+    " with would you your yours"
+)
+STOP_LEXEMES: Final = frozenset(lexemes_of(word)[0] for word in _STOP_WORDS.split())
+
+
+def term_weight(lexeme: str) -> float:
+    """Return what a term of a query counts for beside its rarity: 0 to 1, above 0."""
+    return STOP_WEIGHT if lexeme in STOP_LEXEMES else 1.0
