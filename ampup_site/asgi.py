@@ -23,7 +23,7 @@ from django.db import Error
 from ampup_site.kernel.errors import AmpUpError
 from ampup_site.middleware import Event, Receive, Send, Surrounded
 from mcp_gateway.asgi import PATHS, build_mcp_app
-from memory.wiring import close_engine, start_mover
+from memory.wiring import close_engine, start_followers
 
 logger = logging.getLogger(__name__)
 
@@ -77,7 +77,7 @@ class Root:
 def _warm() -> bool:
     """Build the engine before the first request; what is missing now may come back later."""
     try:
-        start_mover()
+        start_followers()
     except (AmpUpError, Error, psycopg.Error, OSError) as error:
         logger.warning("not ready yet: %s", error)
         return False

@@ -66,6 +66,35 @@ def serving(*, dsn: str, data_dir: Path, log: Path) -> Iterator[Server]:
             _end(process)
 
 
+@contextmanager
+def serving_alone(data_dir: Path, **more: str) -> Iterator[str]:
+    """Run a server with an embedded Postgres of its own until the block ends; yields its URL.
+
+    Args:
+        more: environment variables.
+
+    Raises:
+        RuntimeError: it was not ready in time, or did not end on SIGTERM.
+    """
+    port = _free_port()
+    data_dir.mkdir(parents=True, exist_ok=True)
+    log = data_dir / "server.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(  # noqa: S603 -- our own command
+            [sys.executable, "manage.py", "serve", "--local", "--port", str(port)],
+            cwd=_ROOT,
+            env={**os.environ, "AMPUP_MEMORY_DATA_DIR": str(data_dir), **more},
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            _wait_ready(process, port, log)
+            yield f"http://{HOST}:{port}"
+        finally:
+            _end(process)
+
+
 def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind((HOST, 0))

@@ -13,9 +13,12 @@ from django.db import connection as django_connection
 from ampup_site.kernel.clock import SystemClock
 from ampup_site.kernel.ids import UlidSource
 from memory.domain.episode_types import EpisodeTypes
+from memory.embedding.local import MiniLM
+from memory.embedding.meaning import Meaning
 from memory.engine import Engine
 from memory.landing.apply import catch_up
 from memory.landing.committer import Committer
+from memory.landing.embedding import EmbeddingFollower
 from memory.landing.mover import Mover
 from memory.search.database import IndexDatabase
 from memory.search.generations import ensure_index
@@ -27,6 +30,7 @@ _TYPES: Final = Path(__file__).resolve().parent.parent / "schemas" / "episode_ty
 _lock = threading.Lock()
 _engine: Engine | None = None
 _mover: Mover | None = None
+_follower: EmbeddingFollower | None = None
 
 
 def engine(*, to_recover: bool = False) -> Engine:
@@ -44,25 +48,38 @@ def engine(*, to_recover: bool = False) -> Engine:
     return _engine
 
 
-def start_mover() -> None:
-    """Start the thread that keeps index and tables quick to read; a server does, once."""
-    global _mover
+def start_followers() -> None:
+    """Start the threads that follow landings; a server does, once.
+
+    One keeps index and tables quick to read, one gives passages their vectors.
+    """
+    global _mover, _follower
     held = engine()
     with _lock:
         if _mover is None:
             _mover = Mover(index=held.index, warehouse=held.warehouse, clock=held.clock)
             _mover.start()
+        if _follower is None and held.meaning is not None:
+            _follower = EmbeddingFollower(
+                index=held.index, warehouse=held.warehouse, meaning=held.meaning
+            )
+            _follower.start()
 
 
 def close_engine() -> None:
-    """Land what waits, stop the mover and the committer, and forget the engine."""
-    global _engine, _mover
+    """Land what waits, stop what follows and the committer, and forget the engine."""
+    global _engine, _mover, _follower
     with _lock:
+        if _follower is not None:
+            _follower.close()
+            _follower = None
         if _mover is not None:
             _mover.close()
             _mover = None
         if _engine is not None:
             _engine.committer.close()
+            if _engine.meaning is not None:
+                _engine.meaning.close()
             _engine.warehouse.close()
             _engine = None
 
@@ -105,6 +122,7 @@ def _build(*, brought_up: bool) -> Engine:
         index=index,
         committer=Committer(warehouse=warehouse, index=index, clock=clock, ids=ids),
         types=types,
+        meaning=Meaning(MiniLM()) if settings.AMPUP_EMBEDDER == "local" else None,
     )
 
 

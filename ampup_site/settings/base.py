@@ -24,6 +24,9 @@ AMPUP_MAX_BODY_BYTES = env.whole("MAX_BODY_BYTES", default=17 * 2**20, low=2**10
 AMPUP_MAX_JSON_DEPTH = 32
 """Nested arrays and objects in a request's body."""
 
+# Meaning
+AMPUP_EMBEDDER = env.one_of("EMBEDDER", ("local", "none"), default="local")
+
 # Background work
 AMPUP_MAINTAIN_WINDOW = env.window("MAINTAIN_WINDOW", default="02:00-04:00")
 AMPUP_SWEEP_SECS = env.seconds("SESSION_SWEEP_SECS", default=60)

@@ -193,7 +193,7 @@ def index_status(status: IndexStatus) -> Answer:
         fields |= {
             "applied": status.counts.applied,
             "pending": status.counts.pending,
-            "vectors_pending": 0,  # no embedder is built in yet, so no vector is awaited
+            "vectors_pending": status.counts.unembedded,
             "tail": status.counts.tail,
             "tail_long": status.counts.tail_long,
             "analyzer_current": status.counts.analyzer_current,

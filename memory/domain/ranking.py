@@ -4,7 +4,7 @@ Every number is counted over the passages the caller sees, so that a hidden one 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -68,6 +68,19 @@ class Corpus:
         while first and self.rids[first - 1] == rid:
             first -= 1
         return rid, place - first + 1
+
+    def places_of(self, passages: Collection[tuple[int, int]]) -> dict[tuple[int, int], int]:
+        """Return where passages stand, each named by row and number; those not seen have none."""
+        rows = np.array([rid for rid, _ in passages], np.int64)
+        places: dict[tuple[int, int], int] = {}
+        before, n = None, 0
+        for place in np.flatnonzero(np.isin(self.rids, rows)).tolist():
+            rid = int(self.rids[place])
+            n = n + 1 if rid == before else 1
+            before = rid
+            if (rid, n) in passages and self.seen[place]:
+                places[rid, n] = place
+        return places
 
 
 @dataclass(frozen=True, slots=True)

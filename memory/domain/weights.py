@@ -32,6 +32,28 @@ ASSISTANT_FACTOR: Final = 0.75
 """What an assistant says is long, general and repeats the question; what is asked for is more
 often what the person said."""
 
+KEYWORD_SHARE: Final = 0.6
+"""What keyword counts for at full coverage.  Source: specification, section 9."""
+
+LEAST_KEYWORD_SHARE: Final = 0.1
+"""What keyword counts for where no hit holds anything rare of the query."""
+
+FULL_COVERAGE: Final = 0.8
+"""A hit that holds so much of the query's weight holds all of it: questions have words of their
+own that no answer has."""
+
+COSINE_OFFSET: Final = 0.15
+"""Cosines of texts that have nothing in common go below 0; shifted, differences among the weak
+count as much as among the strong."""
+
+CANDIDATES: Final = 200
+"""Of the best by keyword, and of the nearest by meaning, so many are looked at: far more than are
+shown, so that one that is good in both and best in neither is among them."""
+
+EXACT_BELOW: Final = 20_000
+"""Visible passages up to which the nearest are looked for exactly.  Source: architecture,
+section 6."""
+
 ASSISTANTS: Final = frozenset(
     ("assistant", "ai", "ai assistant", "bot", "chatbot", "model", "chatgpt", "claude", "gemini")
 )

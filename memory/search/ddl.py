@@ -51,6 +51,8 @@ CREATE TABLE IF NOT EXISTS ledger_head (
     analyzer text NOT NULL,
     next_acl_set int NOT NULL DEFAULT 1,
     noted_seq bigint NOT NULL DEFAULT 0,
+    embedder text,
+    embedded_seq bigint NOT NULL DEFAULT 0,
     retired_at bigint
 ) WITH (fillfactor = 10);
 CREATE UNIQUE INDEX IF NOT EXISTS ledger_head_live ON ledger_head (state) WHERE state = 'live';

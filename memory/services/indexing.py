@@ -16,6 +16,7 @@ from memory.landing.verify import VerifyReport, verify_index
 from memory.search.commits import commit_at_head, read_log
 from memory.search.folding import waiting_passages
 from memory.search.heads import Head, live_head
+from memory.search.unembedded import count_waiting
 from memory.search.upkeep import TAIL_LIMIT, tail_length
 from memory.services.access import open_scope
 
@@ -30,6 +31,7 @@ class IndexCounts:
     Args:
         applied: the newest commit that the index has; None before the first.
         pending: passages that the mover has not folded into segments yet.
+        unembedded: passages that have no vectors yet, and are found by keyword alone.
         tail: vectors that are searched exactly, not yet under HNSW.
         tail_long: whether the tail is long enough that loads slow down.
         analyzer_current: False if the live generation was built by another analyzer.
@@ -37,6 +39,7 @@ class IndexCounts:
 
     applied: str | None
     pending: int
+    unembedded: int
     tail: int
     tail_long: bool
     analyzer_current: bool
@@ -66,11 +69,13 @@ def status(engine: Engine, caller: Caller, scope: Scope) -> IndexStatus:
         counts = None
         if allows(caller.role, Action.INDEX_STATUS_COUNTS):
             bound = caller.org is not None
-            counts = _counts(cursor, head, context if bound else None)
+            counts = _counts(engine, cursor, head, context if bound else None)
     return IndexStatus(ready=True, generation=head.generation, counts=counts)
 
 
-def _counts(cursor: psycopg.Cursor, head: Head, context: ReadContext | None) -> IndexCounts:
+def _counts(
+    engine: Engine, cursor: psycopg.Cursor, head: Head, context: ReadContext | None
+) -> IndexCounts:
     """Return the counts of the scope that is read, or those of the whole server."""
     if context is None:
         applied, scope_id = commit_at_head(cursor, head), None
@@ -79,9 +84,12 @@ def _counts(cursor: psycopg.Cursor, head: Head, context: ReadContext | None) -> 
         applied = newest[0].commit_id if newest else None
         scope_id = context.scope_id or _NO_SCOPE
     tail = tail_length(cursor, head, scope_id=scope_id)
+    meaning = engine.meaning
+    fingerprint = None if meaning is None else meaning.embedder.fingerprint
     return IndexCounts(
         applied=applied,
         pending=waiting_passages(cursor, head, scope_id=scope_id),
+        unembedded=count_waiting(cursor, head, fingerprint, scope_id) if fingerprint else 0,
         tail=tail,
         tail_long=tail > TAIL_LIMIT,
         analyzer_current=head.analyzer == FINGERPRINT,

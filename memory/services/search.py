@@ -1,10 +1,11 @@
-"""Finds passages by keyword, ranked by BM25 over all that the caller may see."""
+"""Finds passages by keyword and meaning, among all that the caller may see."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-import numpy as np
 import psycopg
 
 from accounts.domain.caller import Caller
@@ -14,13 +15,15 @@ from ampup_site.kernel.errors import BadRequest
 from memory.domain.analyzer import query_terms
 from memory.domain.ids import EpisodeId
 from memory.domain.limits import MAX_K
-from memory.domain.ranking import best_places, keyword_scores, timed_places
+from memory.domain.ranking import Corpus, Mask
 from memory.domain.read_context import ReadContext
 from memory.engine import Engine
 from memory.search.episodes import EpisodeFilters
+from memory.search.nearest import QueryVector
 from memory.search.passages import FoundPassage, read_passages
-from memory.search.segments import passages_matching, read_corpus
+from memory.search.segments import passages_matching
 from memory.services.access import open_scope
+from memory.services.ranking import Embedded, Ranked, rank, rank_by_time
 
 _NO_TEXT: Final = re.compile(r"[\x00\ud800-\udfff]")
 MAX_QUERY: Final = 20_000
@@ -52,7 +55,8 @@ class PassageHit:
 
     Args:
         label: its units as citations name them: `t3` or `t3-t9`.
-        score: 0 to 1, of the best match's keyword score.
+        score: 0 to 1; `keyword` and `meaning` are its parts, each of the best candidate's, and
+            meaning is None where it had no vote.
     """
 
     episode_id: EpisodeId
@@ -65,6 +69,8 @@ class PassageHit:
     label: str
     text: str
     score: float
+    keyword: float
+    meaning: float | None
 
 
 def find_passages(
@@ -78,14 +84,30 @@ def find_passages(
         BadRequest: a field of the query is out of range.
     """
     _check(query)
-    terms = query_terms(query.text)
-    with engine.index.snapshot() as cursor:
+    with _embedding(engine, query) as embedded, engine.index.snapshot() as cursor:
         context = open_scope(engine, cursor, caller, scope)
-        if context.scope_id is None or not terms:
+        if context.scope_id is None:
             return ()
-        ranked = _rank(cursor, context, query, terms)
-        found = read_passages(cursor, context, [place for place, _ in ranked])
-    return tuple(_hit(engine, found[place], score) for place, score in ranked)
+        ranked = _rank(cursor, context, query, embedded)
+        found = read_passages(cursor, context, [(one.rid, one.n) for one in ranked])
+    return tuple(_hit(engine, found[one.rid, one.n], one) for one in ranked)
+
+
+@contextmanager
+def _embedding(engine: Engine, query: PassageQuery) -> Iterator[Embedded]:
+    """Begin to embed the query while keyword search runs; an order by time needs no meaning."""
+    meaning = engine.meaning
+    if meaning is None or query.order != "relevance":
+        yield lambda: None
+        return
+    fingerprint = meaning.embedder.fingerprint
+    with meaning.query(query.text) as vector:
+
+        def embedded() -> QueryVector | None:
+            values = vector()
+            return None if values is None else QueryVector(fingerprint, values.tolist())
+
+        yield embedded
 
 
 def _check(query: PassageQuery) -> None:
@@ -104,27 +126,24 @@ def _check(query: PassageQuery) -> None:
 
 
 def _rank(
-    cursor: psycopg.Cursor, context: ReadContext, query: PassageQuery, terms: tuple[str, ...]
-) -> list[tuple[tuple[int, int], float]]:
-    """Return the (rid, n) of the k best passages with their scores, in the asked order."""
-    by_time = query.order != "relevance"
-    corpus = read_corpus(cursor, context, terms)
-    keyword = keyword_scores(corpus)
-    scores = np.where(keyword.held > 0, keyword.scores, 0.0) if by_time else keyword.scores
-    among = passages_matching(cursor, context, corpus, query.filters)
-    if by_time:
-        newest = query.order == "newest"
-        places = timed_places(corpus, scores, among=among, k=query.k, newest=newest)
-    else:
-        places = best_places(corpus, scores, among=among, k=query.k)
-    found = scores if among is None else scores[among]
-    best = float(found.max(initial=0.0)) or 1.0
-    return [
-        (corpus.place_in_episode(place), float(scores[place]) / best) for place in places.tolist()
-    ]
+    cursor: psycopg.Cursor,
+    context: ReadContext,
+    query: PassageQuery,
+    embedded: Embedded,
+) -> list[Ranked]:
+    """Return the k passages that are shown, in the asked order."""
+
+    def among(corpus: Corpus) -> Mask | None:
+        return passages_matching(cursor, context, corpus, query.filters)
+
+    terms = query_terms(query.text)
+    if query.order == "relevance":
+        return rank(cursor, context, terms, embedded, among=among, k=query.k)
+    newest = query.order == "newest"
+    return rank_by_time(cursor, context, terms, among=among, k=query.k, newest=newest)
 
 
-def _hit(engine: Engine, found: FoundPassage, score: float) -> PassageHit:
+def _hit(engine: Engine, found: FoundPassage, ranked: Ranked) -> PassageHit:
     letter = engine.types.named(found.episode_type).letter
     label = f"{letter}{found.first_unit}"
     if found.last_unit != found.first_unit:
@@ -139,5 +158,7 @@ def _hit(engine: Engine, found: FoundPassage, score: float) -> PassageHit:
         last_unit=found.last_unit,
         label=label,
         text=found.text,
-        score=round(score, 6),
+        score=round(ranked.score, 6),
+        keyword=round(ranked.keyword, 6),
+        meaning=None if ranked.meaning is None else round(ranked.meaning, 6),
     )

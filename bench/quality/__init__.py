@@ -1,0 +1,1 @@
+"""How good the answers are: an outside harness asks the served product, over REST and MCP."""

@@ -1,0 +1,1 @@
+"""Turns text into vectors: what an embedder is, the local one, and who may ask it when."""
