@@ -24,6 +24,7 @@ class Kind(Enum):
 
     TEXT = ("string", "a text")
     WHOLE = ("integer", "a whole number")
+    FLAG = ("boolean", "true or false")
     TEXTS = ("array", "a list of texts")
     TIME = ("string", "an RFC 3339 time with its offset")
     """Shown as a text; microseconds are taken too, as everywhere."""
@@ -135,6 +136,10 @@ def _whole(argument: Argument, value: object) -> Value | None:
     return value if _in_range(argument, value) else None
 
 
+def _flag(_argument: Argument, value: object) -> Value | None:
+    return value if isinstance(value, bool) else None
+
+
 def _texts(_argument: Argument, value: object) -> Value | None:
     if not isinstance(value, list) or len(value) > _MAX_ITEMS:
         return None
@@ -161,6 +166,7 @@ def _wanted(argument: Argument) -> str:
 _READERS: Final[Mapping[Kind, Callable[[Argument, object], Value | None]]] = {
     Kind.TEXT: _text,
     Kind.WHOLE: _whole,
+    Kind.FLAG: _flag,
     Kind.TEXTS: _texts,
     Kind.TIME: _time,
 }

@@ -52,6 +52,7 @@ def _query(arguments: Arguments) -> PassageQuery:
             tags=cast("tuple[str, ...]", arguments.get("tags", ())),
             about=cast("str | None", arguments.get("about")),
         ),
+        explain=cast("bool", arguments.get("explain", False)),
     )
 
 
@@ -103,6 +104,12 @@ SEARCH_MEMORY: Final = Tool(
             listed=False,
         ),
         Argument(
+            "explain",
+            Kind.FLAG,
+            "Say in the values how each score came about. Default: false.",
+            listed=False,
+        ),
+        Argument(
             "max_chars",
             Kind.WHOLE,
             f"How long the text may be, {MIN_CHARS} to {MAX_CHARS}. Default: {DEFAULT_CHARS}.",
@@ -131,7 +138,18 @@ SEARCH_MEMORY: Final = Tool(
                     },
                     "label": text("Its units as citations name them."),
                     "text": text("Verbatim."),
-                    "score": {"type": "number", "description": "0 to 1, of the best."},
+                    "score": {"type": "number", "description": "0 to 1."},
+                    "explain": closed(
+                        "With `explain`: how the score came about.",
+                        {
+                            "keyword": {"type": "number", "description": "0 to 1, of the best."},
+                            "meaning": {
+                                "type": "number",
+                                "description": "0 to 1, of the nearest; left out without a vote.",
+                            },
+                            "fields": text("Which hold words of the query: body, names."),
+                        },
+                    ),
                 },
             ),
         },
@@ -151,5 +169,5 @@ SEARCH_MEMORY: Final = Tool(
         },
     },
     run=_run,
-    later=frozenset({"as_of", "predicates", "explain"}),
+    later=frozenset({"as_of", "predicates"}),
 )

@@ -80,6 +80,7 @@ EPISODE: Final = _object(
     acl={**_TEXTS, "description": "Only for callers who may amend it."},
 )
 
+_SHARE: Final = {"type": "number", "minimum": 0, "maximum": 1}
 _PASSAGE: Final = _object(
     {
         "episode_id": _EPISODE_ID,
@@ -88,10 +89,14 @@ _PASSAGE: Final = _object(
         "units": {**_list(_WHOLE, minItems=2, maxItems=2), "description": "First and last."},
         "label": _TEXT,
         "text": _TEXT,
-        "score": {"type": "number", "minimum": 0, "maximum": 1},
+        "score": _SHARE,
         "occurred_at": _MOMENT,
     },
     document=_TEXT,
+    explain={
+        **_object({"keyword": _SHARE, "fields": _TEXT}, meaning=_SHARE),
+        "description": "With `explain`: the parts of the score, and what holds the words.",
+    },
 )
 _CITED: Final = _object(
     {

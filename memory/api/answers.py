@@ -20,7 +20,7 @@ from memory.domain.episode_views import (
 from memory.domain.job import JobView
 from memory.domain.text import HitView, render_hits
 from memory.services.indexing import IndexStatus
-from memory.services.search import PassageHit
+from memory.services.search import Explained, PassageHit
 
 Answer: TypeAlias = dict[str, object]
 
@@ -139,6 +139,16 @@ def passage(hit: PassageHit) -> Answer:
     }
     if hit.document is not None:
         fields["document"] = hit.document
+    if hit.explained is not None:
+        fields["explain"] = explained(hit.explained)
+    return fields
+
+
+def explained(how: Explained) -> Answer:
+    """How a score came about; without `meaning` where that had no vote."""
+    fields: Answer = {"keyword": how.keyword, "fields": ", ".join(how.fields)}
+    if how.meaning is not None:
+        fields["meaning"] = how.meaning
     return fields
 
 

@@ -55,13 +55,16 @@ def search_query(search: SearchIn) -> PassageQuery:
             tags=tuple(search.tags or ()),
             about=search.about,
         ),
+        explain=search.explain,
     )
 
 
 def passage_query(query: FindPassagesIn) -> PassageQuery:
     """Return what POST /query with find=passages looks for."""
     filters = query_filters(query)
-    return PassageQuery(text=query.text, k=query.k, order=query.order, filters=filters)
+    return PassageQuery(
+        text=query.text, k=query.k, order=query.order, filters=filters, explain=query.explain
+    )
 
 
 def query_filters(query: FindPassagesIn | FindEpisodesIn) -> EpisodeFilters:

@@ -69,7 +69,7 @@ class ForgetIn(Body):
 class SearchIn(Body):
     """POST /search."""
 
-    later: ClassVar[frozenset[str]] = frozenset({"as_of", "predicates", "explain", "at", "branch"})
+    later: ClassVar[frozenset[str]] = frozenset({"as_of", "predicates", "at", "branch"})
 
     query: str
     k: int = 10
@@ -78,6 +78,7 @@ class SearchIn(Body):
     tags: list[str] | None = None
     order: Literal["relevance", "newest", "oldest"] = "relevance"
     format: Literal["json", "text"] = "json"
+    explain: bool = False
     max_chars: int = Field(default=DEFAULT_CHARS, ge=MIN_CHARS, le=MAX_CHARS)
 
 
@@ -121,6 +122,7 @@ class FindPassagesIn(QueryIn):
 
     text: str
     order: Literal["relevance", "newest", "oldest"] = "relevance"
+    explain: bool = False
 
 
 class FindEpisodesIn(QueryIn):

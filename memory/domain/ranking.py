@@ -12,12 +12,20 @@ import numpy as np
 import numpy.typing as npt
 
 from memory.domain.neighbours import Neighbours
-from memory.domain.weights import ASSISTANT_FACTOR, FIELD_WEIGHTS, K1, NEIGHBOUR_WEIGHT, B
+from memory.domain.weights import (
+    ASSISTANT_FACTOR,
+    FIELD_NAMES,
+    FIELD_WEIGHTS,
+    K1,
+    NEIGHBOUR_WEIGHT,
+    B,
+)
 
 Scores: TypeAlias = npt.NDArray[np.float64]
 Places: TypeAlias = npt.NDArray[np.int64]
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
+_NOWHERE: Final = np.zeros(0, np.int64)
 _COVERING: Final = 3
 """Of so many of the best passages the one that holds most of the query says how much is covered."""
 
@@ -81,6 +89,20 @@ class Corpus:
             if (rid, n) in passages and self.seen[place]:
                 places[rid, n] = place
         return places
+
+    def fields_matched(self, places: Places) -> list[tuple[str, ...]]:
+        """Return for each of some passages which fields hold a term of the query."""
+        columns = [
+            np.concatenate(
+                [term.places[term.counts[:, field] > 0] for term in self.lists] or [_NOWHERE]
+            )
+            for field in range(self.lengths.shape[1])
+        ]
+        held = [np.isin(places, column).tolist() for column in columns]
+        return [
+            tuple(name for name, holds in zip(FIELD_NAMES, row, strict=False) if holds)
+            for row in zip(*held, strict=True)
+        ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,8 @@ B: Final = 0.75
 FIELD_WEIGHTS: Final = (1.0, 0.6)
 """The body, and names: who speaks, title and document.  Source: architecture, section 6."""
 
+FIELD_NAMES: Final = ("body", "names")
+
 NEIGHBOUR_WEIGHT: Final = 0.3
 """A term in the passages before and after.  Source: architecture, section 6."""
 

@@ -39,6 +39,7 @@ class Ranked:
         rid, n: the passage's episode row and its number there.
         score: 0 to 1.
         keyword, meaning: the parts of the score; None where meaning had no vote.
+        fields: which of the passage's hold a term of the query; none if only its neighbours do.
     """
 
     rid: int
@@ -46,6 +47,7 @@ class Ranked:
     score: float
     keyword: float
     meaning: float | None
+    fields: tuple[str, ...]
 
 
 def rank(
@@ -74,15 +76,16 @@ def rank(
         found, cosines = _with_nearest(cursor, context, corpus, query, found, near, mask)
         fused = fuse(keyword, found, cosines)
     order = np.lexsort((found, -corpus.rids[found], -fused.totals))[:k]
+    order = order[fused.totals[order] > 0]
     return [
         Ranked(
             *corpus.place_in_episode(int(found[at])),
             score=float(fused.totals[at]),
             keyword=float(fused.keyword[at]),
             meaning=None if np.isnan(fused.meaning[at]) else float(fused.meaning[at]),
+            fields=fields,
         )
-        for at in order.tolist()
-        if fused.totals[at] > 0
+        for at, fields in zip(order.tolist(), corpus.fields_matched(found[order]), strict=True)
     ]
 
 
@@ -104,8 +107,10 @@ def rank_by_time(
     best = float((matching if mask is None else matching[mask]).max(initial=0.0)) or 1.0
     shares = matching[found] / best
     return [
-        Ranked(*corpus.place_in_episode(int(place)), score=share, keyword=share, meaning=None)
-        for place, share in zip(found.tolist(), shares.tolist(), strict=True)
+        Ranked(*corpus.place_in_episode(place), share, share, None, fields)
+        for place, share, fields in zip(
+            found.tolist(), shares.tolist(), corpus.fields_matched(found), strict=True
+        )
     ]
 
 

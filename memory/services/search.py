@@ -41,12 +41,30 @@ class PassageQuery:
         k: how many passages at most, 1 to 200.
         order: by relevance, or by when what matches occurred.
         filters: which episodes are looked in.
+        explain: whether each hit says how its score came about.
     """
 
     text: str
     k: int = 10
     order: Order = "relevance"
     filters: EpisodeFilters = field(default_factory=EpisodeFilters)
+    explain: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """How a hit's score came about.
+
+    Args:
+        keyword, meaning: its parts, each 0 to 1 of the best candidate's; meaning is None where it
+            had no vote.
+        fields: which of the passage's hold a word of the query: `body`, `names`; none if only
+            what stands beside it does, or nothing.
+    """
+
+    keyword: float
+    meaning: float | None
+    fields: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +73,8 @@ class PassageHit:
 
     Args:
         label: its units as citations name them: `t3` or `t3-t9`.
-        score: 0 to 1; `keyword` and `meaning` are its parts, each of the best candidate's, and
-            meaning is None where it had no vote.
+        score: 0 to 1, of the best that could be reached.
+        explained: where it was asked for.
     """
 
     episode_id: EpisodeId
@@ -69,8 +87,7 @@ class PassageHit:
     label: str
     text: str
     score: float
-    keyword: float
-    meaning: float | None
+    explained: Explained | None = None
 
 
 def find_passages(
@@ -90,7 +107,7 @@ def find_passages(
             return ()
         ranked = _rank(cursor, context, query, embedded)
         found = read_passages(cursor, context, [(one.rid, one.n) for one in ranked])
-    return tuple(_hit(engine, found[one.rid, one.n], one) for one in ranked)
+    return tuple(_hit(engine, found[one.rid, one.n], one, explain=query.explain) for one in ranked)
 
 
 @contextmanager
@@ -143,7 +160,7 @@ def _rank(
     return rank_by_time(cursor, context, terms, among=among, k=query.k, newest=newest)
 
 
-def _hit(engine: Engine, found: FoundPassage, ranked: Ranked) -> PassageHit:
+def _hit(engine: Engine, found: FoundPassage, ranked: Ranked, *, explain: bool) -> PassageHit:
     letter = engine.types.named(found.episode_type).letter
     label = f"{letter}{found.first_unit}"
     if found.last_unit != found.first_unit:
@@ -159,6 +176,10 @@ def _hit(engine: Engine, found: FoundPassage, ranked: Ranked) -> PassageHit:
         label=label,
         text=found.text,
         score=round(ranked.score, 6),
-        keyword=round(ranked.keyword, 6),
-        meaning=None if ranked.meaning is None else round(ranked.meaning, 6),
+        explained=_explained(ranked) if explain else None,
     )
+
+
+def _explained(ranked: Ranked) -> Explained:
+    meaning = None if ranked.meaning is None else round(ranked.meaning, 6)
+    return Explained(round(ranked.keyword, 6), meaning, ranked.fields)

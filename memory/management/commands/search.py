@@ -42,6 +42,7 @@ class Command(MemoryCommand):
         parser.add_argument(
             "--order", choices=("relevance", "newest", "oldest"), default="relevance"
         )
+        parser.add_argument("--explain", action="store_true", help="how scores came about (--json)")
         parser.add_argument("--max-chars", type=int, default=DEFAULT_CHARS)
         add_scope(parser)
         add_json(parser)
@@ -65,6 +66,7 @@ class Command(MemoryCommand):
                 occurred_from=moment_from(options["start"], field="from"),
                 occurred_to=moment_from(options["end"], field="to"),
             ),
+            explain=options["explain"],
         )
         hits = find_passages(engine(), local_caller(), scope_from(options), query)
         if options["json"]:

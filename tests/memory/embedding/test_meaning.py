@@ -6,6 +6,7 @@ from time import monotonic
 
 import numpy as np
 import pytest
+from typing_extensions import override
 
 from memory.embedding import meaning as module
 from memory.embedding.embedder import EmbedderFailed, Pieces
@@ -20,6 +21,7 @@ class Broken(Ideas):
         super().__init__()
         self.answer = answer
 
+    @override
     def embed(self, texts: Sequence[str]) -> list[Pieces]:
         self.asked += texts
         if isinstance(self.answer, Exception):
@@ -34,6 +36,7 @@ class Hanging(Ideas):
         super().__init__()
         self.go = threading.Event()
 
+    @override
     def embed(self, texts: Sequence[str]) -> list[Pieces]:
         self.go.wait(30)
         return super().embed(texts)

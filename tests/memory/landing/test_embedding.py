@@ -15,7 +15,7 @@ from memory.landing.embedding import EmbeddingFollower, embed_some
 from memory.landing.mover import step
 from memory.services import indexing
 from memory.services.episodes import amend_acl, forget, remember
-from memory.services.search import PassageHit, PassageQuery, find_passages
+from memory.services.search import Explained, PassageHit, PassageQuery, find_passages
 from tests.builders import note, reader
 from tests.memory.embedding.fakes import Ideas
 from tests.memory.embedding.test_meaning import Broken
@@ -42,7 +42,7 @@ def embed_all(engine: Engine) -> None:
 
 
 def found(engine: Engine, caller: Caller, scope: Scope, text: str) -> list[PassageHit]:
-    return list(find_passages(engine, caller, scope, PassageQuery(text)))
+    return list(find_passages(engine, caller, scope, PassageQuery(text, explain=True)))
 
 
 def waiting(engine: Engine, caller: Caller, scope: Scope) -> int:
@@ -63,8 +63,7 @@ def test_what_shares_no_word_is_found_by_meaning(
     assert waiting(meant, owner, org) == 0
     best = found(meant, owner, org, "Which pet is it?")[0]
     assert best.text == "The puppy slept."
-    assert best.keyword == 0
-    assert best.meaning == 1
+    assert best.explained == Explained(keyword=0, meaning=1, fields=())
     asked = len(embedder.asked)
     embed_all(meant)
     assert len(embedder.asked) == asked, "nothing is embedded twice"
