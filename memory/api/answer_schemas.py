@@ -125,7 +125,7 @@ SEARCHED: Final = {
             {
                 "query": _TEXT,
                 "as_of": _NONE_YET,
-                "window": _NONE_YET,
+                "window": _or_null(_object({"from": _MOMENT, "to": _MOMENT})),
                 "facts": _list({}, maxItems=0),
                 "passages": _list(_PASSAGE),
                 "episodes": _list(_CITED),

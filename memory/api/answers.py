@@ -19,6 +19,7 @@ from memory.domain.episode_views import (
 )
 from memory.domain.job import JobView
 from memory.domain.text import HitView, render_hits
+from memory.domain.windows import Window
 from memory.services.indexing import IndexStatus
 from memory.services.search import Explained, PassageHit
 
@@ -80,12 +81,12 @@ def episode(view: EpisodeView) -> Answer:
     return fields
 
 
-def searched(query: str, hits: Sequence[PassageHit]) -> Answer:
+def searched(query: str, hits: Sequence[PassageHit], window: Window | None) -> Answer:
     """POST /search; facts come with the version that extracts them."""
     return {
         "query": query,
         "as_of": None,
-        "window": None,
+        "window": None if window is None else {"from": window.start, "to": window.end},
         "facts": [],
         "passages": [passage(hit) for hit in hits],
         "episodes": cited(hits),

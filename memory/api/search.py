@@ -15,7 +15,7 @@ from memory.api.documents import writes
 from memory.api.edge import Ask, read
 from memory.api.shapes import BadQuery, FindEpisodesIn, FindPassagesIn, SearchIn
 from memory.services.episodes import list_episodes
-from memory.services.search import find_passages
+from memory.services.search import asked_window, find_passages
 
 router: Final = Router(tags=["search"])
 
@@ -40,7 +40,8 @@ def _search(ask: Ask) -> Answer:
     if body.format == "text":
         text = answers.searched_text(hits, max_chars=body.max_chars)
         return {"query": body.query, "text": text}
-    return answers.searched(body.query, hits)
+    window = asked_window(ask.engine, ask.caller, body.query)
+    return answers.searched(body.query, hits, window)
 
 
 def _query(ask: Ask) -> Answer:

@@ -52,6 +52,10 @@ CANDIDATES: Final = 200
 """Of the best by keyword, and of the nearest by meaning, so many are looked at: far more than are
 shown, so that one that is good in both and best in neither is among them."""
 
+WINDOW_SHARE: Final = 0.5
+"""What occurred in the time that a query names comes first if its score reaches so much of the
+best one's: a passing mention of that week is no answer."""
+
 EXACT_BELOW: Final = 20_000
 """Visible passages up to which the nearest are looked for exactly.  Source: architecture,
 section 6."""

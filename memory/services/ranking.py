@@ -17,7 +17,8 @@ from memory.domain.ranking import (
     timed_places,
 )
 from memory.domain.read_context import ReadContext
-from memory.domain.weights import CANDIDATES, EXACT_BELOW
+from memory.domain.weights import CANDIDATES, EXACT_BELOW, WINDOW_SHARE
+from memory.domain.windows import Window
 from memory.search.nearest import (
     Cosines,
     QueryVector,
@@ -58,16 +59,22 @@ def rank(
     *,
     among: Callable[[Corpus], Mask | None],
     k: int,
+    window: Window | None = None,
 ) -> list[Ranked]:
     """Return the k best passages, best first; equals by time of landing, newest first.
 
     Args:
         among: says which passages are looked among; None for all.
+        window: what occurred in it comes first, if it answers nearly as well.
     """
     corpus = read_corpus(cursor, context, terms)
     mask = among(corpus)
     keyword = keyword_scores(corpus)
     found = best_places(corpus, keyword.scores, among=mask, k=max(k, CANDIDATES))
+    if window is not None:
+        inside = _inside(corpus, window) if mask is None else _inside(corpus, window) & mask
+        named = best_places(corpus, keyword.scores, among=inside, k=max(k, CANDIDATES))
+        found = np.union1d(found, named)
     query = embedded()
     if query is None:
         fused = keyword_alone(keyword, found)
@@ -75,7 +82,11 @@ def rank(
         near = _nearest(cursor, context, corpus, query, mask)
         found, cosines = _with_nearest(cursor, context, corpus, query, found, near, mask)
         fused = fuse(keyword, found, cosines)
-    order = np.lexsort((found, -corpus.rids[found], -fused.totals))[:k]
+    first = np.zeros(len(found), bool)
+    if window is not None:
+        good = fused.totals >= WINDOW_SHARE * fused.totals.max(initial=0.0)
+        first = good & _inside(corpus, window)[found]
+    order = np.lexsort((found, -corpus.rids[found], -fused.totals, ~first))[:k]
     order = order[fused.totals[order] > 0]
     return [
         Ranked(
@@ -112,6 +123,10 @@ def rank_by_time(
             found.tolist(), shares.tolist(), corpus.fields_matched(found), strict=True
         )
     ]
+
+
+def _inside(corpus: Corpus, window: Window) -> Mask:
+    return (corpus.occurred >= window.start) & (corpus.occurred < window.end)
 
 
 def _nearest(

@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Final, Literal
+from zoneinfo import ZoneInfo
 
 import psycopg
 
@@ -17,6 +19,8 @@ from memory.domain.ids import EpisodeId
 from memory.domain.limits import MAX_K
 from memory.domain.ranking import Corpus, Mask
 from memory.domain.read_context import ReadContext
+from memory.domain.times import EPOCH
+from memory.domain.windows import Window, named_window
 from memory.engine import Engine
 from memory.search.episodes import EpisodeFilters
 from memory.search.nearest import QueryVector
@@ -105,9 +109,16 @@ def find_passages(
         context = open_scope(engine, cursor, caller, scope)
         if context.scope_id is None:
             return ()
-        ranked = _rank(cursor, context, query, embedded)
+        window = asked_window(engine, caller, query.text)
+        ranked = _rank(cursor, context, query, embedded, window)
         found = read_passages(cursor, context, [(one.rid, one.n) for one in ranked])
     return tuple(_hit(engine, found[one.rid, one.n], one, explain=query.explain) for one in ranked)
+
+
+def asked_window(engine: Engine, caller: Caller, text: str) -> Window | None:
+    """Return the time that a query names, by the caller's clock; None if it names none."""
+    now = EPOCH + timedelta(microseconds=engine.clock.now())
+    return named_window(text, now=now, zone=ZoneInfo(caller.time_zone))
 
 
 @contextmanager
@@ -147,6 +158,7 @@ def _rank(
     context: ReadContext,
     query: PassageQuery,
     embedded: Embedded,
+    window: Window | None,
 ) -> list[Ranked]:
     """Return the k passages that are shown, in the asked order."""
 
@@ -155,7 +167,7 @@ def _rank(
 
     terms = query_terms(query.text)
     if query.order == "relevance":
-        return rank(cursor, context, terms, embedded, among=among, k=query.k)
+        return rank(cursor, context, terms, embedded, among=among, k=query.k, window=window)
     newest = query.order == "newest"
     return rank_by_time(cursor, context, terms, among=among, k=query.k, newest=newest)
 

@@ -18,7 +18,7 @@ from memory.management.report import (
     scope_from,
 )
 from memory.search.episodes import EpisodeFilters
-from memory.services.search import PassageQuery, find_passages
+from memory.services.search import PassageQuery, asked_window, find_passages
 from memory.wiring import engine
 
 
@@ -68,8 +68,10 @@ class Command(MemoryCommand):
             ),
             explain=options["explain"],
         )
-        hits = find_passages(engine(), local_caller(), scope_from(options), query)
+        caller = local_caller()
+        hits = find_passages(engine(), caller, scope_from(options), query)
         if options["json"]:
-            self.say_json(answers.searched(query.text, hits))
+            window = asked_window(engine(), caller, query.text)
+            self.say_json(answers.searched(query.text, hits, window))
         else:
             self.say(answers.searched_text(hits, max_chars=max_chars))
