@@ -29,14 +29,16 @@ def remove_unreachable() -> None:
 @shared_task(name="memory.tasks.sweep_jobs", ignore_result=True)  # type: ignore[untyped-decorator]
 def sweep_jobs() -> None:
     """Resume runs whose worker is gone, and drop what ended runs left in the spool."""
-    lost_jobs.sweep_lost_jobs(_engine(), holders=holders_folder())
+    lost_jobs.sweep_lost_jobs(_engine(), holders=holders_folder(), spool=spool_folder())
     loads.clean_spool(_engine(), spool=spool_folder())
 
 
 @shared_task(name="memory.tasks.resume_jobs", ignore_result=True)  # type: ignore[untyped-decorator]
 def resume_jobs() -> None:
     """Take up at a worker's start what the one before it left, without waiting for its lease."""
-    lost_jobs.sweep_lost_jobs(_engine(), holders=holders_folder(), waiting_in=spool_folder())
+    lost_jobs.sweep_lost_jobs(
+        _engine(), holders=holders_folder(), spool=spool_folder(), at_start=True
+    )
 
 
 def _engine() -> Engine:

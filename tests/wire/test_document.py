@@ -15,6 +15,7 @@ from memory.services.loads import run_load
 from tests.accounts.builders import a_key
 from tests.memory.api.rest import EPISODE, NOTE, Rest
 
+LATER: Final = 4_000_000_000_000_000
 METHODS: Final = frozenset({"get", "post", "put", "delete"})
 
 
@@ -82,7 +83,18 @@ def test_every_operation_answers_as_the_document_says(
     first = stored[0]["episode_id"]
     reader.ask(local, "PUT", f"{path}/acl", acl, episode_id=first)
     reader.ask(priya, "DELETE", path, episode_id=note)
+    _accounts(reader, local)
     assert set(reader.promised()) <= reader.seen
+
+
+def _accounts(reader: Reader, local: Rest) -> None:
+    reader.ask(local, "POST", "/orgs", {"org": "acme"})
+    reader.ask(local, "POST", "/teams", {"org": "acme", "team": "sales"})
+    draft = {"role": "reader", "org": "acme", "default_acl": ["group:sales"], "expires_at": LATER}
+    made = reader.ask(local, "POST", "/keys", draft)
+    reader.ask(local, "GET", "/keys?org=acme&k=5")
+    reader.ask(local, "DELETE", "/keys/{public_id}", public_id=made["id"])
+    reader.ask(local, "POST", "/orgs", {"org": "acme"})
 
 
 def _jobs(reader: Reader, local: Rest, engine: Engine, folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 import errno
 import logging
+import re
 
 import psycopg
 import pytest
@@ -298,7 +299,14 @@ def test_a_foreign_host_is_refused(local: Rest) -> None:
 def test_the_document_names_every_route_and_its_body(local: Rest) -> None:
     """Ours: /openapi.json is made from the shapes that read the bodies."""
     document = local.done("GET", "/openapi.json")
-    assert set(document["paths"]) >= {"/remember", "/episodes", "/search", "/query"}
+    documented = {
+        re.compile(re.sub(r"\{[^}]+\}", "[^/]+", path)): {method.upper() for method in operations}
+        for path, operations in document["paths"].items()
+    }
+    for path, methods in OFFERED.items():
+        if path not in {"/healthz", "/readyz", "/openapi.json"}:
+            [said] = [named for form, named in documented.items() if form.fullmatch(path)]
+            assert said == methods, path
     body = document["paths"]["/episodes"]["post"]["requestBody"]["content"]["application/json"]
     item = body["schema"]["properties"]["episodes"]["items"]
     assert item["required"] == ["source", "body", "occurred_at"]

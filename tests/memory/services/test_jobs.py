@@ -206,8 +206,33 @@ def test_a_worker_asks_at_its_start_for_what_waits_in_its_own_spool(
 
     sweep_lost_jobs(timed)
     assert sent == []
-    sweep_lost_jobs(timed, waiting_in=tmp_path / "mine")
+    sweep_lost_jobs(timed, spool=tmp_path / "mine", at_start=True)
     assert sent == [mine]
+
+
+def test_a_load_whose_items_are_on_another_server_waits_a_day_for_it(
+    timed: Engine,
+    owner: Caller,
+    org: Scope,
+    tmp_path: Path,
+    clock: HandClock,
+    sent: list[str],
+) -> None:
+    """Regression: servers that share a database took each other's silent loads, and failed."""
+    job = _queued(timed, owner, org, tmp_path / "theirs")
+    sent.clear()
+    clock.pass_by(LEASE_TERM + 1)
+    assert sweep_lost_jobs(timed, spool=tmp_path / "mine") == ()
+    assert sent == []
+    assert sweep_lost_jobs(timed, spool=tmp_path / "theirs") == ()
+    assert sent == [job]
+    clock.pass_by(24 * 3600 * 10**6 + 1)
+    assert sweep_lost_jobs(timed, spool=tmp_path / "mine") == (job,)
+    view = jobs.get_job(timed, owner, org, job)
+    assert view.state is JobState.LOST
+    assert view.error is not None
+    assert "has been away for a day" in view.error
+    assert "send the same load again" in view.error
 
 
 def test_an_error_is_kept_without_what_a_row_cannot_hold(
