@@ -8,32 +8,26 @@ landed since the last fold is read from the passages' own columns.
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 import psycopg
 
 from memory.domain.lineage import Piece
-from memory.domain.neighbours import Neighbours, in_thread_order
-from memory.domain.postings import ASSISTANT, FIELDS, listed, lists_of, term_key, unpack
+from memory.domain.neighbours import Neighbours, Places, in_thread_order
+from memory.domain.postings import ASSISTANT, listed, lists_of, term_key, unpack
 from memory.domain.ranking import Corpus, Mask, TermList
 from memory.domain.read_context import ReadContext
 from memory.domain.weights import term_weight
 from memory.search import ddl
 from memory.search.episodes import EpisodeFilters, filter_conditions
+from memory.search.kept_segments import NOTHING, Arrays, Folded, folded_segments, joined
 from memory.search.lineage_sql import lineage_condition, visible_rows
 from memory.search.rows import ROW_BITS
 
-_SEGMENTS: Final = f"""
-SELECT segment, passages, to_rid, rids, acl_sets, lengths, occurred, threads, flags
-FROM {ddl.SCHEMA}.segments
-WHERE generation = %(generation)s AND scope_id = %(scope_id)s AND branch_id = %(branch)s
-ORDER BY segment
-"""
 _POSTINGS: Final = f"""
-SELECT term, segment, numbers, counts FROM {ddl.SCHEMA}.postings
+SELECT term, numbers, counts FROM {ddl.SCHEMA}.postings
 WHERE generation = %(generation)s AND scope_id = %(scope_id)s AND branch_id = %(branch)s
   AND segment = ANY(%(segments)s) AND term = ANY(%(terms)s)
 ORDER BY segment
@@ -46,110 +40,126 @@ ORDER BY rid, n
 """
 
 
-@dataclass(slots=True)
-class _Shelf:
-    """Arrays and lists put end to end as they are read."""
+class _Lists:
+    """The lists of the query's terms, each in parts that follow one another."""
 
-    rids: list[npt.NDArray[np.int64]] = field(default_factory=list)
-    sets: list[npt.NDArray[np.int32]] = field(default_factory=list)
-    lengths: list[npt.NDArray[np.uint32]] = field(default_factory=list)
-    occurred: list[npt.NDArray[np.int64]] = field(default_factory=list)
-    threads: list[npt.NDArray[np.int64]] = field(default_factory=list)
-    flags: list[npt.NDArray[np.uint8]] = field(default_factory=list)
-    seen: list[Mask] = field(default_factory=list)
-    lists: defaultdict[int, list[TermList]] = field(default_factory=lambda: defaultdict(list))
-    size: int = 0
+    def __init__(self, terms: Sequence[str]) -> None:
+        self._terms = terms
+        self.keys = [term_key(term) for term in terms]
+        self._numbers = {key: number for number, key in enumerate(self.keys)}
+        self._parts: defaultdict[int, list[tuple[Places, npt.NDArray[np.uint8]]]] = defaultdict(
+            list
+        )
+
+    def add(
+        self, key: int, places: npt.NDArray[np.uint32], counts: npt.NDArray[np.uint8], base: int
+    ) -> None:
+        """Add a part whose places count from `base`."""
+        self._parts[self._numbers[key]].append((places.astype(np.int64) + base, counts))
+
+    def whole(self) -> list[TermList]:
+        """Return the lists in the order of the terms; one that stands nowhere has none."""
+        return [
+            TermList(
+                np.concatenate([places for places, _ in parts]),
+                np.concatenate([counts for _, counts in parts]),
+                term_weight(self._terms[number]),
+            )
+            for number, parts in sorted(self._parts.items())
+        ]
+
+    def missing(self) -> float:
+        """Return the weights of the terms that stand nowhere, added up."""
+        return sum(
+            term_weight(term)
+            for number, term in enumerate(self._terms)
+            if number not in self._parts
+        )
 
 
 def read_corpus(cursor: psycopg.Cursor, context: ReadContext, terms: Sequence[str]) -> Corpus:
     """Read what ranking the terms needs; the cursor's transaction is one snapshot."""
-    shelf = _Shelf()
-    keys = [term_key(term) for term in terms]
+    lists = _Lists(terms)
     branches: dict[int, list[Piece]] = defaultdict(list)
     for piece in context.lineage:
         branches[piece.branch_id].append(piece)
+    parts: list[Arrays] = []
+    on_lineage: list[Mask] = []
+    order: Places | None = None
     for branch_id, pieces in branches.items():
-        start = len(shelf.rids)
         place: dict[str, object] = {
             "generation": context.generation,
             "scope_id": context.scope_id,
             "branch": branch_id,
         }
-        after = _read_segments(cursor, place, keys, shelf)
+        folded = folded_segments(cursor, place)
+        base = sum(part.size for part in parts)
+        _read_lists(cursor, place, folded, lists, base)
         end = (max(piece.to_seq for piece in pieces) + 1) << ROW_BITS
-        _read_tail(cursor, place | {"after": after, "end": end}, keys, shelf)
-        shelf.seen += [_on_pieces(rids, pieces) for rids in shelf.rids[start:]]
-    rids = _joined(shelf.rids, np.int64)
-    occurred, threads = _joined(shelf.occurred, np.int64), _joined(shelf.threads, np.int64)
-    seen = _visible(cursor, context, rids, _joined(shelf.sets, np.int32))
-    seen &= _joined(shelf.seen, np.bool_)
-    order = in_thread_order(threads, occurred)
+        after = place | {"after": folded.to_rid, "end": end}
+        tail = _read_tail(cursor, after, lists, base + folded.arrays.size)
+        parts += [folded.arrays, tail]
+        on_lineage += [_on_pieces(part.rids, pieces) for part in (folded.arrays, tail)]
+        order = with_tail(folded, tail) if len(branches) == 1 else None
+    arrays = joined([part for part in parts if part.size] or [NOTHING])
+    if order is None:
+        order = in_thread_order(arrays.threads, arrays.occurred)
+    seen = _visible(cursor, context, arrays.rids, arrays.sets)
+    if on_lineage:
+        seen &= np.concatenate(on_lineage)
     return Corpus(
-        rids=rids,
-        lengths=np.concatenate(shelf.lengths) if shelf.lengths else np.zeros((0, FIELDS), "u4"),
+        rids=arrays.rids,
+        lengths=arrays.lengths,
         seen=seen,
-        lists=[
-            TermList(
-                np.concatenate([held.places for held in shelf.lists[place]]),
-                np.concatenate([held.counts for held in shelf.lists[place]]),
-                term_weight(terms[place]),
-            )
-            for place in sorted(shelf.lists)
-        ],
-        occurred=occurred,
-        missing=sum(
-            term_weight(term) for place, term in enumerate(terms) if place not in shelf.lists
-        ),
-        assistant=_joined(shelf.flags, np.uint8) & ASSISTANT != 0,
-        neighbours=Neighbours.among(order, seen, threads=threads, occurred=occurred),
+        lists=lists.whole(),
+        missing=lists.missing(),
+        occurred=arrays.occurred,
+        assistant=arrays.flags & ASSISTANT != 0,
+        neighbours=Neighbours.among(order, seen, threads=arrays.threads, occurred=arrays.occurred),
     )
 
 
-def _read_segments(
-    cursor: psycopg.Cursor,
-    place: dict[str, object],
-    keys: Sequence[int],
-    shelf: _Shelf,
-) -> int:
-    """Take the segments of a branch; return the last row in them."""
-    rows = cursor.execute(_SEGMENTS, place).fetchall()
-    if not rows:
-        return 0
-    base = shelf.size
-    for _, passages, _, rids, sets, lengths, occurred, threads, flags in rows:
-        shelf.rids.append(np.frombuffer(rids, "<i8"))
-        shelf.sets.append(np.frombuffer(sets, "<i4"))
-        shelf.lengths.append(np.frombuffer(lengths, "<u4").reshape(passages, -1))
-        shelf.occurred.append(np.frombuffer(occurred, "<i8"))
-        shelf.threads.append(np.frombuffer(threads, "<i8"))
-        shelf.flags.append(np.frombuffer(flags, "u1"))
-        shelf.size += passages
-    found = cursor.execute(
-        _POSTINGS, place | {"segments": [row[0] for row in rows], "terms": list(keys)}
-    )
-    places = {key: number for number, key in enumerate(keys)}
-    for key, _, numbers, counts in found:
-        held, frequencies = listed(numbers, counts)
-        shelf.lists[places[key]].append(TermList(held.astype(np.int64) + base, frequencies))
-    return int(rows[-1][2])
+def _read_lists(
+    cursor: psycopg.Cursor, place: dict[str, object], folded: Folded, lists: _Lists, base: int
+) -> None:
+    """Take the lists of a branch's segments, whose numbers count through them."""
+    if not folded.segments:
+        return
+    wanted = place | {"segments": list(folded.segments), "terms": lists.keys}
+    for key, numbers, counts in cursor.execute(_POSTINGS, wanted):
+        lists.add(key, *listed(numbers, counts), base)
 
 
 def _read_tail(
-    cursor: psycopg.Cursor, place: dict[str, object], keys: Sequence[int], shelf: _Shelf
-) -> None:
+    cursor: psycopg.Cursor, place: dict[str, object], lists: _Lists, base: int
+) -> Arrays:
     rows = cursor.execute(_TAIL, place).fetchall()
     if not rows:
-        return
+        return NOTHING
     forward = unpack([row[2] for row in rows])
-    for number, held, counts in lists_of(forward, keys):
-        shelf.lists[number].append(TermList(held.astype(np.int64) + shelf.size, counts))
-    shelf.rids.append(np.array([row[0] for row in rows], np.int64))
-    shelf.sets.append(np.array([row[1] for row in rows], np.int32))
-    shelf.lengths.append(forward.lengths)
-    shelf.occurred.append(np.array([row[3] for row in rows], np.int64))
-    shelf.threads.append(np.array([row[4] for row in rows], np.int64))
-    shelf.flags.append(forward.flags)
-    shelf.size += len(rows)
+    for number, held, counts in lists_of(forward, lists.keys):
+        lists.add(lists.keys[number], held, counts, base)
+    return Arrays(
+        rids=np.array([row[0] for row in rows], np.int64),
+        sets=np.array([row[1] for row in rows], np.int32),
+        lengths=forward.lengths,
+        occurred=np.array([row[3] for row in rows], np.int64),
+        threads=np.array([row[4] for row in rows], np.int64),
+        flags=forward.flags,
+    )
+
+
+def with_tail(folded: Folded, tail: Arrays) -> Places:
+    """Return the order by thread and time of both: only threads that go on are ordered anew."""
+    if not tail.size:
+        return folded.order
+    threads = np.concatenate((folded.arrays.threads, tail.threads))
+    goes_on = np.isin(folded.arrays.threads[folded.order], tail.threads)
+    fresh = np.arange(folded.arrays.size, len(threads))
+    anew = np.concatenate((np.sort(folded.order[goes_on]), fresh))
+    occurred = np.concatenate((folded.arrays.occurred, tail.occurred))
+    ordered = anew[in_thread_order(threads[anew], occurred[anew])]
+    return np.concatenate((folded.order[~goes_on], ordered))
 
 
 def _on_pieces(rids: npt.NDArray[np.int64], pieces: Sequence[Piece]) -> Mask:
@@ -223,10 +233,3 @@ def passages_matching(
         params,
     ).fetchall()
     return np.isin(corpus.rids, np.array([row[0] for row in rows], np.int64))
-
-
-T = TypeVar("T", bound=np.generic)
-
-
-def _joined(arrays: Sequence[npt.NDArray[T]], kind: type[T]) -> npt.NDArray[T]:
-    return np.concatenate(arrays) if arrays else np.zeros(0, kind)
