@@ -20,6 +20,8 @@ def set_up(store: Store) -> None:
     os.environ["AMPUP_MEMORY_DATABASE_URL"] = store.dsn
     os.environ["AMPUP_MEMORY_DATA_DIR"] = str(store.data_dir)
     os.environ.setdefault("AMPUP_MEMORY_LOG_LEVEL", "WARNING")
+    # Vectors are drawn: an embedder at work beside a bench would be what is measured.
+    os.environ["AMPUP_MEMORY_EMBEDDER"] = "none"
     os.environ["DJANGO_SETTINGS_MODULE"] = "ampup_site.settings.base"
     django.setup()
 

@@ -28,6 +28,8 @@ BENCHES: Final = (
     "lock_hold",
     "write_under_load",
     "batch",
+    "search_100k",
+    "search_recall",
     "write_growth",
     "rebuild",
 )
