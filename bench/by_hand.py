@@ -134,7 +134,7 @@ SELECT rid, n, vector::halfvec({VECTOR_WIDTH}) <=> %s::halfvec FROM vectors
 WHERE generation = %s AND scope_id = %s AND embedder = %s
   AND vector_dims(vector) = {VECTOR_WIDTH} AND acl_set_id = ANY(%s)
 ORDER BY 3 LIMIT %s
-"""
+"""  # noqa: S608 -- a width of ours
 _frequencies: Final[dict[str, int]] = {}
 
 
