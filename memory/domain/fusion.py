@@ -56,7 +56,7 @@ def fuse(keyword: Keyword, places: Places, cosines: npt.NDArray[np.float64]) -> 
         return keyword_alone(keyword, places)
     meaning = np.maximum(0.0, cosines + COSINE_OFFSET)
     meaning = meaning / max(float(meaning[known].max()), 1e-9)
-    share = keyword_share(keyword.coverage())
+    share = keyword_share(keyword.coverage)
     totals = np.where(known, share * shares + (1.0 - share) * meaning, shares)
     return Fused(places, shares, meaning, totals, share)
 

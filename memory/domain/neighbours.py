@@ -50,11 +50,13 @@ class Neighbours:
         order: places, one behind the other.
         rank: of each place where it stands in `order`; of a hidden one nothing is said.
         talks: of each of `order`, the number of its talk, rising.
+        beside: of each of `order`, whether anything stands beside it.
     """
 
     order: Places
     rank: Places
     talks: Places
+    beside: npt.NDArray[np.bool_]
 
     @classmethod
     def among(
@@ -71,11 +73,23 @@ class Neighbours:
         rank[held] = np.arange(len(held))
         begins = np.diff(threads[held]) != 0
         begins |= np.diff(occurred[held]) > NEIGHBOUR_MICROS
-        return cls(held, rank, np.concatenate(([0], np.cumsum(begins)))[: len(held)])
+        talks = np.concatenate(([0], np.cumsum(begins)))[: len(held)]
+        # One with neither a beginning after it nor one at it has a neighbour.
+        beside = np.ones(len(held), bool)
+        if len(held):
+            beside = ~(np.append(True, begins) & np.append(begins, True))
+        return cls(held, rank, talks, beside)
 
-    def spread(self, places: Places, amounts: Weights) -> Weights:
-        """Return for every place the amounts of its neighbours, faded by distance."""
+    def spread(self, places: Places, amounts: Weights) -> Weights | None:
+        """Return for every place the amounts of its neighbours, faded by distance.
+
+        None if none of the places has a neighbour: then there is nothing to add anywhere.
+        """
         at = self.rank[places]
+        has = self.beside[at]
+        if not has.any():
+            return None
+        at, amounts = at[has], amounts[has]
         talks = self.talks[at]
         targets, weights = [], []
         for distance, fading in enumerate(NEIGHBOUR_FADING, start=1):

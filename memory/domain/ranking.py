@@ -111,20 +111,12 @@ class Keyword:
 
     Args:
         scores: of each passage; 0 for one that is hidden or near no term.
-        held: the weight of the query's terms that each passage itself holds.
-        asked: the weight of all terms, those that stand nowhere at their rarest.
+        coverage: how much of the query's weight one of the best passages itself holds, 0 to 1;
+            terms that stand nowhere count at their rarest.
     """
 
     scores: Scores
-    held: Scores
-    asked: float
-
-    def coverage(self) -> float:
-        """Return how much of the query the best passages hold, 0 to 1."""
-        if not self.asked or not len(self.scores):
-            return 0.0
-        best = np.argpartition(self.scores, -min(_COVERING, len(self.scores)))[-_COVERING:]
-        return float(self.held[best].max()) / self.asked
+    coverage: float
 
 
 def inverse_document_frequency(matches: int, *, passages: int) -> float:
@@ -135,33 +127,75 @@ def inverse_document_frequency(matches: int, *, passages: int) -> float:
 def keyword_scores(corpus: Corpus) -> Keyword:
     """Return BM25F's scores of all passages."""
     scores = np.zeros(len(corpus.rids))
-    held = np.zeros(len(corpus.rids))
     passages = int(np.count_nonzero(corpus.seen))
     if not passages:
-        return Keyword(scores, held, 0.0)
-    norms = _norms(corpus.lengths, corpus.lengths[corpus.seen].mean(axis=0, dtype=np.float64))
+        return Keyword(scores, 0.0)
+    fields = _weights_by_length(corpus)
     around = _norms_around(corpus)
-    weights = np.array(FIELD_WEIGHTS[: corpus.lengths.shape[1]])
-    asked = corpus.missing * inverse_document_frequency(0, passages=passages)
+    asked = [corpus.missing * inverse_document_frequency(0, passages=passages)]
     for term in corpus.lists:
-        visible = corpus.seen[term.places]
-        places = term.places[visible]
+        places, counts = term.places, term.counts
+        if passages < len(scores):
+            visible = corpus.seen[places]
+            places, counts = places[visible], counts[visible]
         idf = term.weight * inverse_document_frequency(len(places), passages=passages)
-        asked += idf
+        asked.append(idf)
         if not len(places):
             continue
-        counts = term.counts[visible]
-        frequency = (counts / norms[places]) @ weights
-        held[places] += idf
-        if term.weight < 1.0:
+        frequency = _frequency(counts, places, fields)
+        everywhere = None
+        if around is not None and term.weight == 1.0:
+            everywhere = corpus.neighbours.spread(places, counts[:, 0].astype(np.float64))
+        if everywhere is None or around is None:
             scores[places] += idf * _saturated(frequency)
             continue
-        everywhere = corpus.neighbours.spread(places, counts[:, 0].astype(np.float64))
         everywhere *= NEIGHBOUR_WEIGHT / around
         everywhere[places] += frequency
         scores += idf * _saturated(everywhere)
     scores[corpus.assistant] *= ASSISTANT_FACTOR
-    return Keyword(scores, held, asked)
+    return Keyword(scores, _coverage(corpus, scores, asked))
+
+
+def places_holding(corpus: Corpus) -> Mask:
+    """Return which passages themselves hold a term of the query, seen or not."""
+    holding = np.zeros(len(corpus.rids), bool)
+    for term in corpus.lists:
+        holding[term.places] = True
+    return holding
+
+
+def _coverage(corpus: Corpus, scores: Scores, asked: Sequence[float]) -> float:
+    """Return how much of what was asked the best passages hold.
+
+    Args:
+        asked: first the weight of what stands nowhere, then that of each list.
+    """
+    count = min(_COVERING, len(scores))
+    best = np.argpartition(scores, -count)[-count:]
+    held = [
+        sum(idf for term, idf in zip(corpus.lists, asked[1:], strict=True) if place in term.places)
+        # The score of a hidden one is 0, and what it holds is nobody's business.
+        for place in best[scores[best] > 0]
+    ]
+    return max(held, default=0.0) / max(sum(asked), 1e-9)
+
+
+def _weights_by_length(corpus: Corpus) -> list[Scores]:
+    """Return for each field what one occurrence counts for in each passage."""
+    means = corpus.lengths[corpus.seen].mean(axis=0, dtype=np.float64).tolist()
+    return [
+        weight / _norms(corpus.lengths[:, field], mean)
+        for field, (weight, mean) in enumerate(zip(FIELD_WEIGHTS, means, strict=False))
+    ]
+
+
+def _frequency(counts: npt.NDArray[np.uint8], places: Places, fields: Sequence[Scores]) -> Scores:
+    """Return how often a term stands in passages, by the weights of their fields."""
+    frequency = counts[:, 0] * fields[0][places]
+    for field in range(1, len(fields)):
+        some = np.flatnonzero(counts[:, field])
+        frequency[some] += counts[some, field] * fields[field][places[some]]
+    return frequency
 
 
 def _saturated(frequency: Scores) -> Scores:
@@ -173,11 +207,13 @@ def _norms(lengths: npt.NDArray[np.uint32] | Scores, mean: Scores | float) -> Sc
     return norms
 
 
-def _norms_around(corpus: Corpus) -> Scores:
-    """Return what each passage's neighbours together are to the mean."""
+def _norms_around(corpus: Corpus) -> Scores | None:
+    """Return what each passage's neighbours together are to the mean; None if none has any."""
     near = corpus.neighbours
     places = near.order
     around = near.spread(places, corpus.lengths[places, 0].astype(np.float64))
+    if around is None:
+        return None
     return _norms(around, float(around[places].mean()) if len(places) else 0.0)
 
 

@@ -6,8 +6,10 @@ new embedder, begins at the start, and what is there already is not computed aga
 """
 
 import logging
+import os
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from time import monotonic
 from typing import Final
 
@@ -37,6 +39,7 @@ _BATCH: Final = 16
 _WINDOW: Final = 1_000
 """Passages that are looked up at once."""
 
+_NICE: Final = 10
 _IDLE_SECS: Final = 2.0
 _AGAIN_SECS: Final = 10.0
 
@@ -62,6 +65,9 @@ class EmbeddingFollower:
             self._thread.join(30)
 
     def _run(self) -> None:
+        with suppress(OSError, AttributeError):
+            # This thread alone, where the system can: requests come before a backlog.
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
         while not self._stop.is_set():
             try:
                 with self._index.connect(application="embedding") as connection:

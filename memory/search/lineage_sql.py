@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from memory.domain.lineage import Lineage
 from memory.domain.read_context import ReadContext
 from memory.search import ddl
+from memory.search.packing import int_array
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +53,8 @@ def visible_rows(context: ReadContext, alias: str, *, gone_too: bool = False) ->
     if not gone_too:
         sql += f" AND NOT {gone_rows(context, alias, params)}"
     if context.visible is not None:
-        params["visible"] = list(context.visible)
-        sql += f" AND {_present_set(context, alias)} = ANY(%(visible)s)"
+        params["visible"] = int_array(context.visible)
+        sql += f" AND {_present_set(context, alias)} = ANY(%(visible)s::int[])"
     return Predicate(sql, params)
 
 

@@ -64,6 +64,11 @@ def text_array(values: Sequence[str]) -> bytes:
     return column(head + b"".join([column(value.encode()) for value in values]))
 
 
+def int_array(values: Iterable[int]) -> str:
+    """Return an array of whole numbers as the text that `%s::bigint[]` takes."""
+    return "{" + ",".join(map(str, values)) + "}"
+
+
 def bytea_array(hexes: Iterable[str]) -> str:
     """Return an array of bytea, each given as hex, as the text that `%s::bytea[]` takes."""
     return "{" + ",".join([f'"\\\\x{one}"' for one in hexes]) + "}"

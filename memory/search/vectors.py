@@ -28,6 +28,11 @@ class PassageVector:
 
 def create_vector_index(connection: psycopg.Connection, *, generation: int, width: int) -> None:
     """Make the HNSW index for vectors of one width, where it is missing."""
+    name = f"{ddl.SCHEMA}.vectors_g{generation}_hnsw{width}"
+    # Looked at first: CREATE INDEX locks the table before it sees that there is nothing to do.
+    row = connection.execute("SELECT to_regclass(%s)", (name,)).fetchone()
+    if row is not None and row[0] is not None:
+        return
     with connection.transaction():
         connection.execute(f"SET LOCAL search_path TO {ddl.SCHEMA}, public")
         connection.execute(

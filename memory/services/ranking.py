@@ -14,6 +14,7 @@ from memory.domain.ranking import (
     Places,
     best_places,
     keyword_scores,
+    places_holding,
     timed_places,
 )
 from memory.domain.read_context import ReadContext
@@ -71,8 +72,9 @@ def rank(
     mask = among(corpus)
     keyword = keyword_scores(corpus)
     found = best_places(corpus, keyword.scores, among=mask, k=max(k, CANDIDATES))
-    if window is not None:
-        inside = _inside(corpus, window) if mask is None else _inside(corpus, window) & mask
+    inside = None if window is None else _inside(corpus, window)
+    if inside is not None:
+        inside = inside if mask is None else inside & mask
         named = best_places(corpus, keyword.scores, among=inside, k=max(k, CANDIDATES))
         found = np.union1d(found, named)
     query = embedded()
@@ -80,12 +82,14 @@ def rank(
         fused = keyword_alone(keyword, found)
     else:
         near = _nearest(cursor, context, corpus, query, mask)
+        if inside is not None and np.count_nonzero(inside & corpus.seen) <= EXACT_BELOW:
+            near |= _nearest(cursor, context, corpus, query, inside)
         found, cosines = _with_nearest(cursor, context, corpus, query, found, near, mask)
         fused = fuse(keyword, found, cosines)
     first = np.zeros(len(found), bool)
-    if window is not None:
+    if inside is not None:
         good = fused.totals >= WINDOW_SHARE * fused.totals.max(initial=0.0)
-        first = good & _inside(corpus, window)[found]
+        first = good & inside[found]
     order = np.lexsort((found, -corpus.rids[found], -fused.totals, ~first))[:k]
     order = order[fused.totals[order] > 0]
     return [
@@ -113,7 +117,7 @@ def rank_by_time(
     corpus = read_corpus(cursor, context, terms)
     mask = among(corpus)
     keyword = keyword_scores(corpus)
-    matching = np.where(keyword.held > 0, keyword.scores, 0.0)
+    matching = np.where(places_holding(corpus), keyword.scores, 0.0)
     found = timed_places(corpus, matching, among=mask, k=k, newest=newest)
     best = float((matching if mask is None else matching[mask]).max(initial=0.0)) or 1.0
     shares = matching[found] / best
@@ -137,7 +141,10 @@ def _nearest(
     mask: Mask | None,
 ) -> Cosines:
     """Return the nearest passages; our own count of what is visible says how they are found."""
-    if np.count_nonzero(corpus.seen) <= EXACT_BELOW or mask is not None:
+    if mask is not None:
+        rids = np.unique(corpus.rids[corpus.seen & mask]).tolist()
+        return nearest_exactly(cursor, context, query, limit=CANDIDATES, rids=rids) if rids else {}
+    if np.count_nonzero(corpus.seen) <= EXACT_BELOW:
         return nearest_exactly(cursor, context, query, limit=CANDIDATES)
     near = nearest_by_graph(cursor, context, query, limit=CANDIDATES)
     if len(near) < CANDIDATES // 2:

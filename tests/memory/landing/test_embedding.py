@@ -13,6 +13,7 @@ from memory.embedding.meaning import Meaning
 from memory.engine import Engine
 from memory.landing.embedding import EmbeddingFollower, embed_some
 from memory.landing.mover import step
+from memory.search.episodes import EpisodeFilters
 from memory.services import indexing
 from memory.services.episodes import amend_acl, forget, remember
 from memory.services.search import Explained, PassageHit, PassageQuery, find_passages
@@ -100,6 +101,21 @@ def test_a_hidden_or_forgotten_passage_is_not_near_to_anything(
     amend_acl(meant, owner, org, hidden.episode_id, acl=["user:cy"], expected=["user:bo"]).wait()
     assert found(meant, reader("bo"), org, "any pet") == alone
     assert len(found(meant, reader("cy"), org, "any pet")) == 2
+
+
+def test_a_filter_and_a_window_find_by_meaning_among_their_own(
+    meant: Engine, owner: Caller, org: Scope
+) -> None:
+    """Ours: what is nearest overall does not crowd out what a filter lets through."""
+    puppies = [note(f"The puppy dog number {n}.") for n in range(5)]
+    for one in (*puppies, note("A kennel.", tags=("wanted",))):
+        remember(meant, owner, org, one).wait()
+    embed_all(meant)
+    asked = PassageQuery("any pet", filters=EpisodeFilters(tags=("wanted",)))
+    hits = find_passages(meant, owner, org, asked)
+    assert [hit.text for hit in hits] == ["A kennel."]
+    assert len(found(meant, owner, org, "any pet today")) == 6
+    assert len(found(meant, owner, org, "any pet since 2020")) == 6
 
 
 def test_a_rebuild_computes_no_vector_again(
