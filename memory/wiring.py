@@ -1,5 +1,6 @@
 """Builds the process's Engine from settings: the only place of memory that reads them."""
 
+import logging
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from django.conf import settings
 from django.db import connection as django_connection
 
 from ampup_site.kernel.clock import SystemClock
+from ampup_site.kernel.errors import AmpUpError
 from ampup_site.kernel.ids import UlidSource
 from memory.domain.episode_types import EpisodeTypes
 from memory.embedding.local import MiniLM
@@ -23,10 +25,13 @@ from memory.landing.mover import Mover
 from memory.search.database import IndexDatabase
 from memory.search.generations import ensure_index
 from memory.services.holders import FOLDER as HOLDERS
+from memory.services.indexing import rebuild_if_stale
 from memory.services.spool import FOLDER as SPOOL
 from memory.tables.warehouse import Warehouse
 
 _TYPES: Final = Path(__file__).resolve().parent.parent / "schemas" / "episode_types.json"
+logger = logging.getLogger(__name__)
+
 _lock = threading.Lock()
 _engine: Engine | None = None
 _mover: Mover | None = None
@@ -51,7 +56,8 @@ def engine(*, to_recover: bool = False) -> Engine:
 def start_followers() -> None:
     """Start the threads that follow landings; a server does, once.
 
-    One keeps index and tables quick to read, one gives passages their vectors.
+    One keeps index and tables quick to read, one gives passages their vectors; and where another
+    analyzer made the index, one builds it anew.
     """
     global _mover, _follower
     held = engine()
@@ -59,11 +65,21 @@ def start_followers() -> None:
         if _mover is None:
             _mover = Mover(index=held.index, warehouse=held.warehouse, clock=held.clock)
             _mover.start()
+            threading.Thread(
+                target=_rebuild_if_stale, args=(held,), name="stale index", daemon=True
+            ).start()
         if _follower is None and held.meaning is not None:
             _follower = EmbeddingFollower(
                 index=held.index, warehouse=held.warehouse, meaning=held.meaning
             )
             _follower.start()
+
+
+def _rebuild_if_stale(held: Engine) -> None:
+    try:
+        rebuild_if_stale(held)
+    except (AmpUpError, psycopg.Error, OSError) as error:
+        logger.warning("the index stays as it is until the next start: %s", error)
 
 
 def close_engine() -> None:

@@ -143,6 +143,40 @@ def test_a_writer_that_outlives_the_index_numbers_acls_as_the_new_one_does(
     assert indexing.verify(engine).clean
 
 
+def test_an_index_of_another_analyzer_is_built_anew_by_itself(
+    engine: Engine, owner: Caller, org: Scope
+) -> None:
+    """Documented: a changed analyzer is a new fingerprint and a rebuild beside."""
+    fill(engine, owner, org)
+    before = answers(engine, owner, org)
+    assert not indexing.rebuild_if_stale(engine)
+    with engine.index.connect(application="test") as connection:
+        connection.execute(f"UPDATE {ddl.SCHEMA}.ledger_head SET analyzer = 'words-0'")
+    counts = indexing.status(engine, owner, org).counts
+    assert counts is not None
+    assert not counts.analyzer_current
+    assert indexing.rebuild_if_stale(engine)
+    assert indexing.status(engine, owner, org).generation == 2
+    assert not indexing.rebuild_if_stale(engine)
+    assert answers(engine, owner, org) == before
+    assert indexing.verify(engine).clean
+
+
+def test_tables_of_another_layout_are_made_anew_and_filled(
+    engine: Engine, owner: Caller, org: Scope
+) -> None:
+    """Ours: the index of an older version is no obstacle to a newer one."""
+    fill(engine, owner, org)
+    before = answers(engine, owner, org)
+    wiring.close_engine()
+    with engine.index.connect(application="test") as connection:
+        connection.execute(f"COMMENT ON SCHEMA {ddl.SCHEMA} IS 'layout 0'")
+        connection.execute(f"ALTER TABLE {ddl.SCHEMA}.passages DROP COLUMN thread")
+    fresh = wiring.engine()
+    assert answers(fresh, owner, org) == before
+    assert indexing.verify(fresh).clean
+
+
 def _until(done: threading.Event, act: Callable[[int], None]) -> list[BaseException]:
     """Act again and again in the background's turn; return what went wrong."""
     failures: list[BaseException] = []
