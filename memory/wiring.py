@@ -14,9 +14,11 @@ from django.db import connection as django_connection
 from ampup_site.kernel.clock import SystemClock
 from ampup_site.kernel.errors import AmpUpError
 from ampup_site.kernel.ids import UlidSource
+from ampup_site.settings.embedders import ChosenEmbedder
 from memory.domain.episode_types import EpisodeTypes
 from memory.embedding.local import MiniLM
 from memory.embedding.meaning import Meaning
+from memory.embedding.remote import RemoteEmbedder
 from memory.engine import Engine
 from memory.landing.apply import catch_up
 from memory.landing.committer import Committer
@@ -138,7 +140,17 @@ def _build(*, brought_up: bool) -> Engine:
         index=index,
         committer=Committer(warehouse=warehouse, index=index, clock=clock, ids=ids),
         types=types,
-        meaning=Meaning(MiniLM()) if settings.AMPUP_EMBEDDER == "local" else None,
+        meaning=_meaning(settings.AMPUP_EMBEDDER),
+    )
+
+
+def _meaning(chosen: ChosenEmbedder) -> Meaning | None:
+    if chosen is None:
+        return None
+    if chosen == "local":
+        return Meaning(MiniLM())
+    return Meaning(
+        RemoteEmbedder(chosen.url, model=chosen.model, width=chosen.width, key=chosen.key)
     )
 
 

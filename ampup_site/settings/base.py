@@ -2,7 +2,7 @@
 
 import os
 
-from ampup_site.settings import env, places
+from ampup_site.settings import embedders, env, places
 
 # Places
 AMPUP_DATA_DIR = places.data_dir()
@@ -25,7 +25,8 @@ AMPUP_MAX_JSON_DEPTH = 32
 """Nested arrays and objects in a request's body."""
 
 # Meaning
-AMPUP_EMBEDDER = env.one_of("EMBEDDER", ("local", "none"), default="local")
+AMPUP_EMBEDDER = embedders.embedder()
+"""`local`, None, or where an OpenAI-compatible API is."""
 
 # Background work
 AMPUP_MAINTAIN_WINDOW = env.window("MAINTAIN_WINDOW", default="02:00-04:00")

@@ -69,18 +69,6 @@ def flag(name: str, *, default: bool) -> bool:
     return default
 
 
-def one_of(name: str, choices: tuple[str, ...], *, default: str) -> str:
-    """Return a variable that is one of some words.
-
-    Raises:
-        BadSetting: it is none of them.
-    """
-    value = text(name, default)
-    if value not in choices:
-        raise _bad(name, value, f"be one of {', '.join(choices)}")
-    return value
-
-
 def whole(name: str, *, default: int, low: int, high: int) -> int:
     """Return a whole number from `low` to `high`, both taken.
 

@@ -22,7 +22,7 @@ from ampup_site.settings.base import AMPUP_THREADS, DATABASES, LOGGING
 TEST_DATABASE = os.environ.get("AMPUP_TEST_DB", "test_ampup")
 AMPUP_DATABASE_DSN = places.with_database(_SERVER_DSN, TEST_DATABASE)
 AMPUP_LOCAL = False
-AMPUP_EMBEDDER = "none"
+AMPUP_EMBEDDER = None
 CELERY_BROKER_URL = "memory://localhost/"
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 DATABASES["default"] = {
