@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import ClassVar, Final
 
-FIRST_DAY: Final = date(1900, 1, 1)
-LAST_DAY: Final = date(9999, 12, 31)
+FIRST_DAY: Final = date.min
+LAST_DAY: Final = date.max
 """What is left open ends here."""
 
 _MONTHS: Final = (
@@ -19,13 +19,25 @@ _DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturda
 _COUNTS: Final = {
     word: number
     for number, word in enumerate(
-        ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"), 1
+        (
+            *("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
+            *("eleven", "twelve"),
+        ),
+        1,
     )
 } | {"a": 1, "an": 1, "a couple of": 2, "couple of": 2, "a few": 3, "few": 3, "several": 3}
 _ORDINALS: Final = {"first": 1, "second": 2, "third": 3, "fourth": 4}
 
 _YEAR: Final = r"(?:19|20)\d\d"
-_END: Final = r"(?![\w'\u2019-]|\.\w|:\d|/\d)"
+_END: Final = r"(?![\w-]|['\u2019](?!s\b)|\.\w|:\d|/\d)"
+_AFTER: Final = (
+    r"and or but did do does was were is are has have had will would can could should with about by"
+    r" for to from when who whom what which where why how at on in of that than as if we you they i"
+)
+_STANDS: Final = rf"{_END}(?=['\u2019]s|\s*(?:[^\w\s]|$)|\s+(?:{_AFTER.replace(' ', '|')})\b)"
+"""What follows a month, quarter or year that stands for itself: before a noun it is an adjective,
+and `2000 customers` are no year."""
+
 _MONTH: Final = rf"(?:{'|'.join(_MONTHS)}|(?:{'|'.join(_SHORT)}|sept)\b\.?)"
 _DAY: Final = r"(?:[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?"
 _UNIT: Final = r"(?:day|week|month|quarter|year)"
@@ -48,23 +60,27 @@ class SpanReader:
     """
 
     ADVERB: ClassVar = (
-        r"(?:the\s+day\s+before\s+yesterday|yesterday|today|tonight"
+        rf"(?:(?:the\s+day\s+before\s+yesterday|yesterday|today|tonight){_END}"
         rf"|(?:this|last|past|previous)\s+(?:week(?:end)?|month|quarter|year){_END}"
         rf"|last\s+{_WEEKDAY}{_END}"
         rf"|(?:the\s+)?(?:last|past|previous)\s+{_COUNT}\s+{_UNIT}s?{_END}"
         rf"|{_COUNT}\s+{_UNIT}s?\s+ago{_END})"
     )
-    POINT: ClassVar = (
+    WITH_YEAR: ClassVar = (
         rf"(?:{_YEAR}-\d\d-\d\d{_END}|{_YEAR}-(?:0[1-9]|1[0-2]){_END}"
-        rf"|(?:the\s+)?{_DAY}\s+(?:of\s+)?{_MONTH}(?:,?\s+{_YEAR})?{_END}"
+        rf"|(?:the\s+week\s+of\s+)?(?:the\s+)?{_DAY}\s+(?:of\s+)?{_MONTH},?\s+{_YEAR}{_END}"
+        rf"|(?:the\s+week\s+of\s+)?{_MONTH}\s+{_DAY},?\s+{_YEAR}{_END}"
         rf"|(?:(?:early|mid|late)[\s-]+)?{_MONTH},?\s+{_YEAR}{_END}"
-        rf"|{_MONTH}\s+{_DAY}(?:,?\s+{_YEAR})?{_END}"
-        rf"|(?:(?:early|mid|late)[\s-]+)?{_MONTH}{_END}(?!,?\s+\d)"
-        rf"|(?:the\s+)?(?:first|second|third|fourth)\s+quarter(?:\s+of\s+{_YEAR})?{_END}"
-        rf"|[Qq][1-4](?:\s+(?:of\s+)?{_YEAR})?{_END}"
-        rf"|[Hh][12]\s+(?:of\s+)?{_YEAR}{_END}"
-        rf"|the\s+week\s+of\s+(?:the\s+)?{_DAY}\s+(?:of\s+)?{_MONTH}(?:,?\s+{_YEAR})?{_END}"
-        rf"|{ADVERB}|{_WEEKDAY}{_END}|(?:the\s+year\s+)?{_YEAR}{_END})"
+        rf"|(?:the\s+)?(?:first|second|third|fourth)\s+quarter\s+of\s+{_YEAR}{_END}"
+        rf"|(?:[Qq][1-4]|[Hh][12])\s+(?:of\s+)?{_YEAR}{_END})"
+    )
+    POINT: ClassVar = (
+        rf"(?:{WITH_YEAR}"
+        rf"|(?:the\s+week\s+of\s+)?(?:the\s+)?{_DAY}\s+(?:of\s+)?{_MONTH}{_END}(?!,?\s+\d)"
+        rf"|(?:the\s+week\s+of\s+)?{_MONTH}\s+{_DAY}{_END}(?!,?\s+\d)"
+        rf"|(?:(?:early|mid|late)[\s-]+)?{_MONTH}{_STANDS}(?!,?\s+\d)"
+        rf"|(?:the\s+)?(?:first|second|third|fourth)\s+quarter{_STANDS}|[Qq][1-4]{_STANDS}"
+        rf"|{ADVERB}|{_WEEKDAY}{_END}|(?:the\s+year\s+)?{_YEAR}{_STANDS})"
     )
 
     def __init__(self, today: date) -> None:
@@ -92,10 +108,13 @@ class SpanReader:
         month, day = _month(found["month"]), int(re.sub(r"\D", "", found["day"]))
         if found["year"]:
             return _days(date(int(found["year"]), month, day), 1)
-        year = self._today.year
-        return _days(
-            date(year - ((month, day) > (self._today.month, self._today.day)), month, day), 1
-        )
+        # Four years back for the 29th of February, eight around 1900 and 2100.
+        newest = range(self._today.year, self._today.year - 9, -1)
+        held = (date(year, month, day) for year in newest if day <= monthrange(year, month)[1])
+        first = next((one for one in held if one <= self._today), None)
+        if first is None:
+            raise ValueError(found.group())
+        return _days(first, 1)
 
     def _week_of(self, found: re.Match[str]) -> Span:
         first = self._date(found).first
@@ -148,11 +167,14 @@ class SpanReader:
         return _days(self._today - timedelta(days=back or 7 * bool(found["last"])), 1)
 
     def _last_some(self, found: re.Match[str]) -> Span:
-        return Span(self._before(found), self._today + timedelta(days=1))
+        return Span(self._before(_count(found), found["unit"]), self._today + timedelta(days=1))
+
+    def _past(self, found: re.Match[str]) -> Span:
+        return Span(self._before(1, found["unit"]), self._today + timedelta(days=1))
 
     def _ago(self, found: re.Match[str]) -> Span:
-        first = self._before(found)
         unit = found["unit"]
+        first = self._before(_count(found), unit)
         if unit == "day":
             return _days(first, 1)
         if unit == "week":
@@ -160,15 +182,17 @@ class SpanReader:
         size = {"month": 1, "quarter": 3, "year": 12}[unit]
         return _months(first.year, (first.month - 1) // size * size + 1, size)
 
-    def _before(self, found: re.Match[str]) -> date:
+    def _before(self, count: int, unit: str) -> date:
         """Return the day so many units before today."""
-        count = _COUNTS.get(found["count"]) or int(found["count"])
-        unit = found["unit"]
         if unit in {"day", "week"}:
             return self._today - timedelta(days=count * (7 if unit == "week" else 1))
         months = count * {"month": 1, "quarter": 3, "year": 12}[unit]
         first = _months(self._today.year, self._today.month - months, 1).first
         return first.replace(day=min(self._today.day, monthrange(first.year, first.month)[1]))
+
+
+def _count(found: re.Match[str]) -> int:
+    return _COUNTS.get(found["count"]) or int(found["count"])
 
 
 def _days(first: date, count: int) -> Span:
@@ -195,6 +219,8 @@ _READERS: Final = tuple(
         (_DATE, SpanReader._date),
         (rf"{_NAMED_MONTH} (?P<day>{_DAY}){_NAMED_YEAR}", SpanReader._date),
         (rf"the week of {_DATE}", SpanReader._week_of),
+        (rf"the week of {_NAMED_MONTH} (?P<day>{_DAY}){_NAMED_YEAR}", SpanReader._week_of),
+        (r"(?:the )?past (?P<unit>week|month|quarter|year)", SpanReader._past),
         (rf"(?:(?P<part>early|mid|late)[ -])?{_NAMED_MONTH}{_NAMED_YEAR}", SpanReader._month),
         (
             rf"(?:the )?(?P<number>first|second|third|fourth) quarter(?: of (?P<year>{_YEAR}))?",

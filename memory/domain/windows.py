@@ -14,11 +14,12 @@ from zoneinfo import ZoneInfo
 
 from ampup_site.kernel.clock import Micros
 from memory.domain.calendar_spans import FIRST_DAY, LAST_DAY, Span, SpanReader
+from memory.domain.times import FIRST, LAST, micros
 
 _READ_CHARS: Final = 2_000
 """A longer text is a document; what it names further on is no question's time."""
 
-_QUOTED: Final = re.compile(r"\"[^\"]*\"|\u201c[^\u201d]*\u201d|`[^`]*`")
+_QUOTED: Final = re.compile(r"\"[^\"]*\"|\u201c[^\u201d]*\u201d|\u00ab[^\u00bb]*\u00bb|`[^`]*`")
 _POINT: Final = SpanReader.POINT
 _LEAD: Final = r"(?:back\s+in|in|on|during|around|throughout|within|over)"
 
@@ -34,6 +35,10 @@ _OPEN: Final = re.compile(
 )
 _LED: Final = re.compile(rf"\b{_LEAD}\s+(?P<point>{_POINT})", re.IGNORECASE)
 _ALONE: Final = re.compile(rf"\b(?P<point>{SpanReader.ADVERB})", re.IGNORECASE)
+_WHOLE: Final = re.compile(
+    rf"(?:^|\s)(?P<point>{SpanReader.WITH_YEAR})\s*[?.!]*\s*\Z", re.IGNORECASE
+)
+"""A date with its year needs no preposition where a question ends with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,7 @@ class Window:
     """A span of time that a question names: from `start` on, before `end`.
 
     Args:
-        start, end: microseconds since the epoch; where one is left open, the calendar's own end.
+        start, end: microseconds since the epoch; where one is left open, the first or last there is.
         phrase: the words that name it.
     """
 
@@ -59,15 +64,22 @@ def named_window(text: str, *, now: datetime, zone: ZoneInfo) -> Window | None:
         now: aware; "yesterday" is the day before it in `zone`.
         zone: where the one who asks lives: days begin and end there.
     """
-    shown = _QUOTED.sub(lambda found: " " * len(found.group()), text[:_READ_CHARS])
-    reader = SpanReader(now.astimezone(zone).date())
+    shown = _QUOTED.sub(" . ", text[:_READ_CHARS]).rstrip()
+    # What stands at a cut may have gone on: "in March" of "in March 2020".
+    whole = len(shown) if len(text) <= _READ_CHARS else len(shown) - 1
+    try:
+        reader = SpanReader(now.astimezone(zone).date())
+    except OverflowError:
+        return None
     for form, read in _FORMS:
         for found in form.finditer(shown):
-            span = read(found, reader)
-            if span is not None and span.first < span.end:
-                return Window(
-                    _moment(span.first, zone), _moment(span.end, zone), found.group().strip()
-                )
+            span = read(found, reader) if found.end() <= whole else None
+            if span is None:
+                continue
+            start, end = _moment(span.first, zone), _moment(span.end, zone)
+            # A zone may have left a whole day out.
+            if start < end:
+                return Window(start, end, found.group().strip())
     return None
 
 
@@ -92,6 +104,9 @@ def _open(found: re.Match[str], reader: SpanReader) -> Span | None:
 
 
 def _point(found: re.Match[str], reader: SpanReader) -> Span | None:
+    # In the middle of a sentence a capital makes a name of it, like a newspaper's.
+    if found.re is _ALONE and found.start() and found["point"][0].isupper():
+        return None
     return reader.read(found["point"])
 
 
@@ -101,6 +116,7 @@ _FORMS: Final[tuple[tuple[re.Pattern[str], Callable[..., Span | None]], ...]] = 
     (_OPEN, _open),
     (_LED, _point),
     (_ALONE, _point),
+    (_WHOLE, _point),
 )
 
 
@@ -109,11 +125,7 @@ def _year_before(day: date) -> date:
 
 
 def _moment(day: date, zone: ZoneInfo) -> Micros:
-    """Return the beginning of a day in a zone."""
-    if day <= FIRST_DAY or day >= LAST_DAY:
-        zone = ZoneInfo("UTC")
-    begins = datetime.combine(day, time(), zone)
-    return Micros((begins - datetime(1970, 1, 1, tzinfo=ZoneInfo("UTC"))) // _MICROSECOND)
-
-
-_MICROSECOND: Final = timedelta(microseconds=1)
+    """Return the beginning of a day in a zone; of an open end the first or last moment there is."""
+    if day in {FIRST_DAY, LAST_DAY}:
+        return FIRST if day == FIRST_DAY else LAST
+    return micros(datetime.combine(day, time(), zone))

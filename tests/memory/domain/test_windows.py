@@ -13,7 +13,7 @@ from memory.domain.windows import named_window
 BERLIN = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 12, 1, 10, tzinfo=BERLIN)
 OPEN = "9999-12-31"
-LONG_AGO = "1900-01-01"
+LONG_AGO = "0001-01-01"
 
 
 def _days(text: str, *, now: datetime = NOW, zone: ZoneInfo = BERLIN) -> tuple[str, str] | None:
@@ -22,7 +22,7 @@ def _days(text: str, *, now: datetime = NOW, zone: ZoneInfo = BERLIN) -> tuple[s
         return None
     begin, end = (EPOCH + timedelta(microseconds=at) for at in (window.start, window.end))
     shown = [
-        (at if at.year in {1900, 9999} else at.astimezone(zone)).strftime("%Y-%m-%d")
+        (at if at.year in {1, 9999} else at.astimezone(zone)).date().isoformat()
         for at in (begin, end)
     ]
     return shown[0], shown[1]
@@ -60,6 +60,21 @@ def _days(text: str, *, now: datetime = NOW, zone: ZoneInfo = BERLIN) -> tuple[s
         ("tonight", "2026-12-01", "2026-12-02"),
         ("this week", "2026-11-30", "2026-12-07"),
         ("last week", "2026-11-23", "2026-11-30"),
+        ("last week's call", "2026-11-23", "2026-11-30"),
+        ("yesterday's call", "2026-11-30", "2026-12-01"),
+        ("in March's call", "2026-03-01", "2026-04-01"),
+        ("in the past week", "2026-11-24", "2026-12-02"),
+        ("in March, when we met", "2026-03-01", "2026-04-01"),
+        ("what was said in Q3 about it", "2026-07-01", "2026-10-01"),
+        ("eleven days ago", "2026-11-20", "2026-11-21"),
+        ("on 29 February", "2024-02-29", "2024-03-01"),
+        ("in the week of May 3", "2026-04-27", "2026-05-04"),
+        ("pricing March 2026", "2026-03-01", "2026-04-01"),
+        ("14 March 2026", "2026-03-14", "2026-03-15"),
+        ("Q3 2025?", "2025-07-01", "2025-10-01"),
+        ("the third quarter of 2025", "2025-07-01", "2025-10-01"),
+        ("the week of 3 May 2026", "2026-04-27", "2026-05-04"),
+        ("What about 2026-03-14?", "2026-03-14", "2026-03-15"),
         ("last weekend", "2026-11-28", "2026-11-30"),
         ("this month", "2026-12-01", "2027-01-01"),
         ("last month", "2026-11-01", "2026-12-01"),
@@ -106,7 +121,17 @@ def test_a_question_names_a_window(question: str, first: str, end: str) -> None:
         "May I see the March figures?",
         "due by Friday",
         "the plan for Q3",
-        "last week's call",
+        "over 2000 customers",
+        "within 2000 meters",
+        "after 2000 users",
+        "in 2000 lines",
+        "in 2024 budget",
+        "in Q3 roadmap",
+        "in March madness",
+        "the March 2026 figures",
+        "what did USA Today write",
+        "\u00absince Monday\u00bb, who said it?",
+        "on 14 March 26",
         "When did she say that?",
         "version 2.2024",
         "OPS-2025",
@@ -176,18 +201,27 @@ _WORDS = st.sampled_from(
 
 @given(
     st.one_of(st.text(max_size=80), st.lists(_WORDS, max_size=12).map(" ".join)),
-    st.datetimes(
-        datetime(1970, 1, 2),  # noqa: DTZ001 -- bounds have no zone
-        datetime(9998, 1, 1),  # noqa: DTZ001
-        timezones=st.just(UTC),
-    ),
+    st.datetimes(timezones=st.just(UTC)),
+    st.sampled_from(["UTC", "Europe/Berlin", "Pacific/Apia", "Pacific/Kiritimati", "America/Adak"]),
 )
 def test_every_text_names_a_window_that_begins_before_it_ends_or_none(
-    text: str, now: datetime
+    text: str, now: datetime, zone: str
 ) -> None:
-    """Ours: no question is an error."""
-    window = named_window(text, now=now, zone=BERLIN)
+    """Ours: no question is an error, at no time and nowhere."""
+    window = named_window(text, now=now, zone=ZoneInfo(zone))
     assert window is None or window.start < window.end
+
+
+def test_a_day_that_a_zone_left_out_is_no_window() -> None:
+    """Regression: Samoa had no 30 December 2011."""
+    assert named_window("on 30 December 2011", now=NOW, zone=ZoneInfo("Pacific/Apia")) is None
+
+
+def test_a_text_that_is_cut_is_cut_between_words() -> None:
+    """Regression: "in March 2026" cut before its year was the March of this one."""
+    for before in range(1_980, 2_010):
+        window = _days("x " * (before // 2) + "y" * (before % 2) + " in March 2020")
+        assert window in {None, ("2020-03-01", "2020-04-01")}
 
 
 def test_a_text_of_any_length_is_read_at_once() -> None:
