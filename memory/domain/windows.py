@@ -46,7 +46,7 @@ class Window:
     """A span of time that a question names: from `start` on, before `end`.
 
     Args:
-        start, end: microseconds since the epoch; where one is left open, the first or last there is.
+        start, end: microseconds since the epoch; an open one is the first or last there is.
         phrase: the words that name it.
     """
 
