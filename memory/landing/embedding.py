@@ -62,7 +62,7 @@ class EmbeddingFollower:
         """Stop after the batch that runs."""
         self._stop.set()
         if self._thread.is_alive():
-            self._thread.join(30)
+            self._thread.join(10)
 
     def _run(self) -> None:
         with suppress(OSError, AttributeError):
