@@ -16,6 +16,7 @@ from ampup_site.kernel.errors import AmpUpError
 from ampup_site.kernel.ids import UlidSource
 from ampup_site.settings.embedders import ChosenEmbedder
 from memory.domain.episode_types import EpisodeTypes
+from memory.domain.progress import silent
 from memory.embedding.local import MiniLM
 from memory.embedding.meaning import Meaning
 from memory.embedding.remote import RemoteEmbedder
@@ -24,6 +25,7 @@ from memory.landing.apply import catch_up
 from memory.landing.committer import Committer
 from memory.landing.embedding import EmbeddingFollower
 from memory.landing.mover import Mover
+from memory.landing.rebuild import rebuild_index
 from memory.search.database import IndexDatabase
 from memory.search.generations import ensure_index
 from memory.services.holders import FOLDER as HOLDERS
@@ -130,9 +132,12 @@ def _build(*, brought_up: bool) -> Engine:
     index = IndexDatabase(dsn=settings.AMPUP_DATABASE_DSN, lend=_lend)
     types = EpisodeTypes.load(_TYPES.read_text())
     with index.connect(application="start") as connection:
-        ensure_index(connection)
-        if brought_up:
+        live = ensure_index(connection, empty=brought_up and warehouse.ledger_seq() == 0)
+        if brought_up and live:
             catch_up(connection, warehouse, types)
+    if brought_up and not live:
+        logger.warning("the index is missing and is built from the tables; this may take a while")
+        rebuild_index(index=index, warehouse=warehouse, types=types, clock=clock, progress=silent)
     return Engine(
         clock=clock,
         ids=ids,

@@ -127,7 +127,7 @@ class Committer:
             raise
 
     def _land(self, batch: Sequence[Waiting]) -> None:
-        """Land a batch, or its halves; every caller is answered."""
+        """Land a batch, or its halves; every caller is answered that has not given up by now."""
         batch = [waiting for waiting in batch if waiting.deadline > monotonic()]
         while batch:
             try:

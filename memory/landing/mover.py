@@ -35,6 +35,9 @@ _SETTLE_SECS: Final = 0.05
 _REST: Final = 2.0
 """After a step that took t seconds the mover rests 2 t: it takes a third of a core at most."""
 
+_LONGEST_REST: Final = 5.0
+"""What waits is read passage by passage by every query, so a backlog is not left alone for long."""
+
 LONGEST_READ: Final = Micros(120_000_000)
 """A retired generation is kept so long: no read that began on it still runs."""
 
@@ -80,7 +83,7 @@ class Mover:
             for key in self._warehouse.take_grown(files=MIN_FILES):
                 compact(self._warehouse, key)
             if busy:
-                self._stop.wait((perf_counter() - began) * _REST)
+                self._stop.wait(min(_LONGEST_REST, (perf_counter() - began) * _REST))
             else:
                 self._wait(connection)
 
@@ -99,7 +102,7 @@ def step(connection: psycopg.Connection, *, clock: Clock) -> bool:
     with connection.cursor() as cursor:
         head = live_head(cursor)
         retired = retired_generations(cursor, before=Micros(clock.now() - LONGEST_READ))
-    folded = fold_waiting(connection, head)
+    folded = fold_waiting(connection, head, steps=1)
     if folded:
         reach("mover.folded")
     moved = move_vectors(connection, head)

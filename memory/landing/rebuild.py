@@ -22,11 +22,10 @@ from memory.search.folding import fold_waiting
 from memory.search.generations import (
     building_generations,
     drop_generation,
-    ensure_index,
     flip,
     open_generation,
 )
-from memory.search.heads import Head, live_head
+from memory.search.heads import Head, live_generation
 from memory.search.vectors import copy_vectors
 from memory.tables import reading
 from memory.tables.warehouse import Warehouse
@@ -70,7 +69,7 @@ def rebuild_index(
         _alone(guard, warehouse),
         index.connect(application="rebuild") as connection,
     ):
-        ensure_index(connection)
+        ddl.ensure_tables(connection)
         with connection.cursor() as cursor:
             begun = building_generations(cursor)
         for generation in begun:
@@ -143,8 +142,9 @@ def _flip(
         head = apply_range(connection, warehouse, types, head, to_seq=target)
     connection.execute("SET synchronous_commit = on")
     with connection.cursor() as cursor:
-        old = live_head(cursor).generation
-        copy_vectors(cursor, from_generation=old, to_generation=head.generation)
+        old = live_generation(cursor)
+        if old is not None:
+            copy_vectors(cursor, from_generation=old, to_generation=head.generation)
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (warehouse.lock_key,))
         with connection.cursor() as cursor:
@@ -153,6 +153,7 @@ def _flip(
             flip(cursor, generation=head.generation, now=clock.now())
         reach("rebuild.flipped")
     # Vectors that came while the lock was taken; none is needed for a keyword answer.
-    with connection.cursor() as cursor:
-        copy_vectors(cursor, from_generation=old, to_generation=head.generation)
+    if old is not None:
+        with connection.cursor() as cursor:
+            copy_vectors(cursor, from_generation=old, to_generation=head.generation)
     return head

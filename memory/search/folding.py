@@ -113,9 +113,17 @@ def make_segment(
 
 
 def fold_waiting(
-    connection: psycopg.Connection, head: Head, *, at_least: int = FOLD_PASSAGES
+    connection: psycopg.Connection,
+    head: Head,
+    *,
+    at_least: int = FOLD_PASSAGES,
+    steps: int | None = None,
 ) -> int:
-    """Fold the branches in which so many passages wait; return how many were folded."""
+    """Fold the branches in which so many passages wait; return how many were folded.
+
+    Args:
+        steps: after so many, each of at most `_FOLDED_AT_ONCE` passages, the rest is left.
+    """
     folded = 0
     with connection.transaction(), connection.cursor(binary=True) as cursor:
         if not _alone(cursor, head):
@@ -123,8 +131,9 @@ def fold_waiting(
         _note_landed(cursor, head)
         waiting = _waiting(cursor, head, at_least=at_least)
     for branch in waiting:
-        while part := _step(connection, head, branch, at_least=at_least):
+        while steps != 0 and (part := _step(connection, head, branch, at_least=at_least)):
             folded += part
+            steps = None if steps is None else steps - 1
     return folded
 
 

@@ -12,18 +12,26 @@ from memory.search import ddl
 from memory.search.heads import Head
 
 
-def ensure_index(connection: psycopg.Connection) -> None:
-    """Make the index's tables and an empty live generation where there is none."""
+def ensure_index(connection: psycopg.Connection, *, empty: bool) -> bool:
+    """Make the index's tables where they are missing; say whether there is a live generation.
+
+    Args:
+        empty: nothing has landed yet, so an empty generation is made live where none is. Else it
+            would hide all that has landed until it is filled: that is what a rebuild is for.
+    """
     ddl.ensure_tables(connection)
     with connection.transaction(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext('ampup_index.first'))")
         live = cursor.execute(
             f"SELECT 1 FROM {ddl.SCHEMA}.ledger_head WHERE state = 'live'"
         ).fetchone()
+        if live is None and not empty:
+            return False
         if live is None:
             head = open_generation(connection)
             ddl.create_keys(connection, head.generation)
             flip(cursor, generation=head.generation, now=Micros(0))
+    return True
 
 
 def open_generation(connection: psycopg.Connection) -> Head:

@@ -53,6 +53,14 @@ def live_head(cursor: psycopg.Cursor) -> Head:
     return Head(*row)
 
 
+def live_generation(cursor: psycopg.Cursor) -> int | None:
+    """Return the live generation; None if there is none."""
+    row = cursor.execute(
+        f"SELECT generation FROM {ddl.SCHEMA}.ledger_head WHERE state = 'live'"
+    ).fetchone()
+    return row[0] if row else None
+
+
 def index_missing() -> IndexBehind:
     """Return the error for an index without a live generation."""
     return IndexBehind("The index has no live generation; run `ampup-memory index rebuild`.")

@@ -24,6 +24,7 @@ def damaged_segments(
             made = make_segment(
                 cursor, branch, first=first, after=after, end=held.to_rid + 1, limit=held.passages
             )
+            first, after = held.first + held.passages, held.to_rid
             if made is None:
                 yield "extra", where
                 continue
@@ -31,7 +32,6 @@ def damaged_segments(
             if segment != held:
                 yield "stale", where
             yield from _compare_lists(cursor, branch, held, dict(_keyed(lists)), where)
-            first, after = first + segment.passages, held.to_rid
     if _waiting(cursor, generation) != _unfolded(cursor, generation, to_seq):
         yield "stale", "folds"
 

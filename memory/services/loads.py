@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from itertools import takewhile
 from pathlib import Path
 
+import psycopg
 from django.db import DatabaseError
 
 from accounts.domain.caller import Caller
@@ -191,7 +192,7 @@ def _run(engine: Engine, lease: leases.Lease, run: JobRun, spool: Path) -> None:
             jobs.postpone(engine, run, error, counted=isinstance(error, ChildDied))
             return
         jobs.finish(engine, run, error=error)
-    except (OSError, DatabaseError) as error:
+    except (OSError, DatabaseError, psycopg.Error) as error:
         jobs.postpone(engine, run, error)
         return
     else:

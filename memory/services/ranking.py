@@ -141,10 +141,11 @@ def _nearest(
     mask: Mask | None,
 ) -> Cosines:
     """Return the nearest passages; our own count of what is visible says how they are found."""
-    if mask is not None:
-        rids = np.unique(corpus.rids[corpus.seen & mask]).tolist()
+    among = corpus.seen if mask is None else corpus.seen & mask
+    if mask is not None and np.count_nonzero(among) <= EXACT_BELOW:
+        rids = np.unique(corpus.rids[among]).tolist()
         return nearest_exactly(cursor, context, query, limit=CANDIDATES, rids=rids) if rids else {}
-    if np.count_nonzero(corpus.seen) <= EXACT_BELOW:
+    if np.count_nonzero(among) <= EXACT_BELOW:
         return nearest_exactly(cursor, context, query, limit=CANDIDATES)
     near = nearest_by_graph(cursor, context, query, limit=CANDIDATES)
     if len(near) < CANDIDATES // 2:

@@ -5,10 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-import psycopg
-
 from ampup_site.kernel.clock import Micros
-from ampup_site.kernel.errors import AmpUpError
 from memory.domain.errors import CatalogBehind
 from memory.domain.job import MAX_ATTEMPTS, JobKind, JobState, LeaseLost, window_opened
 from memory.engine import Engine
@@ -60,7 +57,7 @@ class RemovalReport:
 def compact_tables(
     engine: Engine, *, go_on: Callable[[], bool], done: Callable[[int, int], None]
 ) -> UpkeepReport:
-    """Compact every table as far as it goes.
+    """Compact every table as far as it goes; one that cannot be holds up no other, and is raised.
 
     Args:
         go_on: asked before each rewrite; False leaves the rest for the next night.
@@ -68,12 +65,23 @@ def compact_tables(
     """
     keys = _tables(engine)
     rewritten = compacted = 0
+    failed: Exception | None = None
     for key in keys:
         if not go_on():
             break
-        rewritten += _compact_whole(engine, key, go_on)
+        try:
+            rewritten += _compact_whole(engine, key, go_on)
+        except LeaseLost:
+            raise
+        except Exception as error:
+            # A damaged file too: the other tables still gather small ones.
+            logger.exception("%s.%s was not compacted", *key)
+            failed = failed or error
+            continue
         compacted += 1
         done(compacted, len(keys))
+    if failed is not None:
+        raise failed
     return UpkeepReport(compacted, rewritten, left=len(keys) - compacted)
 
 
@@ -146,13 +154,16 @@ def _run(engine: Engine, lease: leases.Lease, *, start: int, end: int) -> Upkeep
 
     def go_on() -> bool:
         leases.renew(lease)
+        # The lease is the job's, the heartbeat the run's: without one it is taken for dead.
+        run.heartbeat_at = engine.clock.now()
+        run.save(update_fields=["heartbeat_at"])
         return window_opened(engine.clock.now(), start=start, end=end) is not None
 
     try:
         report = compact_tables(engine, go_on=go_on, done=done)
     except LeaseLost:
         return None
-    except (AmpUpError, OSError, psycopg.Error) as error:
+    except Exception as error:
         logger.exception("the nightly upkeep failed")
         jobs.finish(engine, run, error=error)
         return None

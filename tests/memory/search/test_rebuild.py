@@ -5,11 +5,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
 
+import pytest
 from django.db import connection as django_connection
 
 from accounts.domain.caller import Caller
 from accounts.domain.scope import Scope
 from memory import wiring
+from memory.domain.errors import IndexBehind
 from memory.engine import Engine
 from memory.landing.apply import catch_up
 from memory.landing.mover import step
@@ -133,7 +135,7 @@ def test_a_writer_that_outlives_the_index_numbers_acls_as_the_new_one_does(
     # Another process drops the index and builds it anew; this one goes on.
     with engine.index.connect(application="test") as connection:
         connection.execute(f"DROP SCHEMA {ddl.SCHEMA} CASCADE")
-        ensure_index(connection)
+        ensure_index(connection, empty=True)
         catch_up(connection, engine.warehouse, engine.types)
     indexing.rebuild(engine)
     remember(engine, owner, org, note("A secret of sales.", acl=("group:sales",))).wait()
@@ -172,6 +174,9 @@ def test_tables_of_another_layout_are_made_anew_and_filled(
     with engine.index.connect(application="test") as connection:
         connection.execute(f"COMMENT ON SCHEMA {ddl.SCHEMA} IS 'layout 0'")
         connection.execute(f"ALTER TABLE {ddl.SCHEMA}.passages DROP COLUMN thread")
+        assert not ensure_index(connection, empty=False)
+    with pytest.raises(IndexBehind):
+        find_passages(engine, owner, org, PassageQuery("anything"))
     fresh = wiring.engine()
     assert answers(fresh, owner, org) == before
     assert indexing.verify(fresh).clean
