@@ -245,6 +245,7 @@ class Committer:
             self._drop_connection()
         if self._connection is None or self._connection.closed:
             self._connection = self._index.connect(application="committer", lookups=True)
+            self._landing.forget()
         return self._connection
 
     def _drop_connection(self) -> None:

@@ -94,6 +94,10 @@ class Landing:
         self._map_parts = map_parts
         self._acl = AclNumbers(0)
 
+    def forget(self) -> None:
+        """Take nothing for known of the database: it may be another's standby, or an older one."""
+        self._acl = AclNumbers(0)
+
     def prepare(self, connection: psycopg.Connection, writes: Sequence[Write]) -> Prepared:
         """Plan and encode a batch on the state as it is now, without any lock."""
         with connection.cursor(binary=True) as cursor:

@@ -1,5 +1,6 @@
 """The committer with real stores: gathered, repeated, poisoned, interrupted and held up."""
 
+import hashlib
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -28,7 +29,8 @@ from memory.services.episodes import (
     list_episodes,
     remember,
 )
-from tests.builders import episode, note
+from memory.services.search import PassageQuery, find_passages
+from tests.builders import episode, note, reader
 
 Act = Callable[[], object]
 
@@ -332,3 +334,28 @@ def test_an_ingest_that_repeats_a_part_lands_the_rest_once_after_a_lost_answer(
     assert [held.created for held in kept.episodes] == [False, True]
     assert engine.warehouse.ledger_seq() == 2
     assert sound(engine)
+
+
+def test_a_writer_takes_no_acl_number_over_from_a_database_it_was_cut_off_from(
+    engine: Engine, owner: Caller, org: Scope
+) -> None:
+    """Regression: a standby may lack the last landing and give its number to another ACL.
+
+    What the writer knew would then show the next episode to the other ACL's readers.
+    """
+    mine, theirs = ("group:mine",), ("group:theirs",)
+    remember(engine, owner, org, note("The first secret.", acl=mine)).wait()
+    with engine.index.connect(application="test") as connection:
+        connection.execute(
+            "UPDATE ampup_index.acl_sets SET key = %s, entries = %s WHERE entries = %s",
+            (hashlib.sha256(theirs[0].encode()).digest(), list(theirs), list(mine)),
+        )
+        connection.execute(
+            "UPDATE ampup_index.acl_bitmaps SET entry = %s WHERE entry = %s", (*theirs, *mine)
+        )
+    _end_the_committers_backend(engine)
+    remember(engine, owner, org, note("The second secret.", acl=mine)).wait()
+    query = PassageQuery("second")
+    assert find_passages(engine, reader("eve", "theirs"), org, query) == ()
+    [hit] = find_passages(engine, reader("ann", "mine"), org, query)
+    assert hit.text == "The second secret."
