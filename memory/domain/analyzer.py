@@ -18,7 +18,7 @@ FINGERPRINT: Final = "words-2"
 
 MAX_QUERY_TERMS: Final = 64
 """Terms of a query that are looked for: longer ones are whole documents, whose first words say
-what they are about; each term costs one count over its matches."""
+what they are about; each term is a list to be read."""
 
 _CACHE_LIMIT: Final = 100_000
 _CACHED_CHARS: Final = 40

@@ -27,7 +27,7 @@ _ENDED: Final = frozenset({"25P03", "25P04"})
 """SQL states of a transaction ended for taking too long; psycopg has them as internal errors."""
 
 _LIMITS: Final = "54"
-"""Class of rows beyond a limit, such as a lexeme over 2 KB; psycopg has it as operational."""
+"""Class of rows beyond a limit, like a text too long to keep; psycopg has it as operational."""
 
 _MALFORMED: Final = "08P01"
 """SQL state of a value whose binary form is none; psycopg has it as operational."""

@@ -4,7 +4,6 @@ Outside the landing lock, a transaction a step, one process at a time. A reader'
 passage in the tail or in one segment, never in both or in neither.
 """
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,6 +11,7 @@ import numpy as np
 import psycopg
 
 from memory.domain.postings import Inverted, invert, unpack
+from memory.domain.segment_sizes import run_to_join
 from memory.search import ddl
 from memory.search.heads import Head
 from memory.search.packing import FixedColumns, bigint, column, copy_rows
@@ -23,16 +23,6 @@ one, about a millisecond for so many; fewer at a time would write more rows for 
 
 _FOLDED_AT_ONCE: Final = 16_000
 """Passages of one fold: their postings take some 60 MB of memory while they are sorted."""
-
-_JOINED: Final = 8
-"""Segments of a size that become one: each passage is written again at each size."""
-
-_SIZES: Final = (8_000, 64_000)
-"""Below the first a segment is small, below the second middling; larger ones stay."""
-
-_LARGEST: Final = 131_072
-"""Passages of the largest segment: joining it holds a snapshot for some seconds."""
-
 
 _LIST: Final = FixedColumns("iiqq", columns=7)
 
@@ -283,32 +273,6 @@ _JOINED_COLUMNS: Final = (
     ),
 )
 """Table, what its columns between place and arrays become and are grouped by, and the arrays."""
-
-
-def run_to_join(passages: Sequence[int]) -> slice | None:
-    """Return the first neighbours to become one segment: eight of a size, or all that fit."""
-    for begin, end in _runs([_size(count) for count in passages]):
-        total, stop = 0, begin
-        while stop < end and stop - begin < _JOINED and total + passages[stop] <= _LARGEST:
-            total += passages[stop]
-            stop += 1
-        if end - begin >= _JOINED and stop - begin > 1:
-            return slice(begin, stop)
-    return None
-
-
-def _size(passages: int) -> int:
-    return sum(passages >= size for size in _SIZES)
-
-
-def _runs(sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield begin and end of the runs of neighbours of one size that may still be joined."""
-    begin = 0
-    for place in range(1, len(sizes) + 1):
-        if place == len(sizes) or sizes[place] != sizes[begin]:
-            if sizes[begin] < len(_SIZES):
-                yield begin, place
-            begin = place
 
 
 def waiting_passages(cursor: psycopg.Cursor, head: Head, *, scope_id: int | None = None) -> int:

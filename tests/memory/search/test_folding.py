@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 
 from accounts.domain.caller import Caller
 from accounts.domain.scope import Scope
+from memory.domain import segment_sizes
+from memory.domain.segment_sizes import run_to_join
 from memory.engine import Engine
 from memory.search import folding
-from memory.search.folding import fold_waiting, run_to_join, waiting_passages
+from memory.search.folding import fold_waiting, waiting_passages
 from memory.search.heads import live_head
 from memory.services import indexing
 from memory.services.episodes import amend_acl, forget, ingest
@@ -24,9 +26,9 @@ from tests.builders import NOON, episode, reader
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Folds of three passages, and sizes that make joins of joins."""
     monkeypatch.setattr(folding, "_FOLDED_AT_ONCE", 3)
-    monkeypatch.setattr(folding, "_JOINED", 2)
-    monkeypatch.setattr(folding, "_SIZES", (5, 20))
-    monkeypatch.setattr(folding, "_LARGEST", 40)
+    monkeypatch.setattr(segment_sizes, "_JOINED", 2)
+    monkeypatch.setattr(segment_sizes, "_SIZES", (5, 20))
+    monkeypatch.setattr(segment_sizes, "_LARGEST", 40)
 
 
 def _fold(engine: Engine) -> int:
