@@ -182,7 +182,8 @@ class Committer:
             self._warehouse.discard(prepared.encoded.parts)
             message = "The connection broke before the commit."
             raise LedgerConflict(message)
-        answers = zip(prepared.writes, prepared.encoded.plan.outcomes, strict=True)
+        # Of the plan that was written, which is another where somebody landed after the first.
+        answers = zip(prepared.writes, self._landing.tried, strict=True)
         return [
             outcome if write.commit_id in landed else self._alone(write)
             for write, outcome in answers

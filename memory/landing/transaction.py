@@ -93,6 +93,8 @@ class Landing:
         self._ids = ids
         self._map_parts = map_parts
         self._acl = AclNumbers(0)
+        self.tried: Sequence[Outcome] = ()
+        """The outcomes of the last plan that was written: what holds if it landed unheard."""
 
     def forget(self) -> None:
         """Take nothing for known of the database: it may be another's standby, or an older one."""
@@ -120,6 +122,7 @@ class Landing:
         """
         if not prepared.encoded.plan.commits:
             return LandingReport(prepared.encoded.plan.outcomes, 0.0, 0)
+        self.tried = prepared.encoded.plan.outcomes
         try:
             with connection.transaction():
                 self._lock(connection)
@@ -160,6 +163,7 @@ class Landing:
             encoded, standings = prepared.encoded, prepared.standings
             if (head.generation, head.seq) != (prepared.head.generation, prepared.head.seq):
                 plan, standings = _plan(cursor, head, prepared.writes)
+                self.tried = plan.outcomes
                 if not plan.commits:
                     self._warehouse.discard(encoded.parts)
                     return _Landed(plan.outcomes, None, 0)

@@ -19,6 +19,7 @@ from memory.domain.errors import LedgerBusy
 from memory.domain.pending import Pending
 from memory.engine import Engine
 from memory.landing import transaction
+from memory.landing.committer import Committer
 from memory.search.database import IndexDatabase
 from memory.search.episodes import EpisodeFilters
 from memory.services import episodes, indexing, ledger, preparing
@@ -30,6 +31,7 @@ from memory.services.episodes import (
     remember,
 )
 from memory.services.search import PassageQuery, find_passages
+from memory.tables.warehouse import Warehouse
 from tests.builders import episode, note, reader
 
 Act = Callable[[], object]
@@ -167,6 +169,38 @@ def test_a_commit_whose_answer_is_lost_is_looked_up_and_not_written_twice(
     assert kept[1].commit == before.commit
     assert engine.warehouse.ledger_seq() == 3
     assert remember(engine, owner, org, note("One.")).wait().commit == kept[0].commit
+    assert sound(engine)
+
+
+def test_a_lost_answer_tells_what_the_landing_did_and_not_what_was_planned_first(
+    engine: Engine, owner: Caller, org: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Regression: of a batch that another server had landed in part, all was told created."""
+    warehouse = Warehouse(root=engine.warehouse.root, dsn=engine.index.dsn)
+    committer = Committer(
+        warehouse=warehouse, index=engine.index, clock=engine.clock, ids=engine.ids
+    )
+    other = replace(engine, warehouse=warehouse, committer=committer)
+    drafts = [episode(body, source=f"note:{body}") for body in ("One.", "Two.")]
+    acts = {
+        "landing.encoded": lambda: ingest(other, owner, org, drafts[:1]).wait(),
+        "landing.committed": raising(psycopg.OperationalError("the answer is lost")),
+    }
+
+    def reach(name: str) -> None:
+        if threading.current_thread() is first and name in acts:
+            acts.pop(name)()
+
+    remember(engine, owner, org, note("The thread is there.")).wait()
+    [first] = [one for one in threading.enumerate() if one.name == "committer"]
+    monkeypatch.setattr(transaction, "reach", reach)
+    try:
+        done = ingest(engine, owner, org, drafts).wait()
+    finally:
+        committer.close()
+        warehouse.close()
+    assert not acts
+    assert [one.created for one in done.episodes] == [False, True]
     assert sound(engine)
 
 
