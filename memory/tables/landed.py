@@ -10,6 +10,7 @@ the newest; neither counts. A data table's version has landed if the ledger hold
 Source: storage design, section 9.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -83,8 +84,13 @@ def find_landed(
     """
     proved = set(known.values())
     left_out: list[str] = []
-    for version in versions(warehouse.root.joinpath(*LEDGER_KEY)):
-        landed = version.at in proved
+    book = list(versions(warehouse.root.joinpath(*LEDGER_KEY)))
+    standing = Counter(version_of(version.at) for version in book)
+    for version in book:
+        number = version_of(version.at)
+        # A higher one was staged on what had landed, also if what it says is torn.
+        alone = standing[number] == 1 and bool(standing[number + 1])
+        landed = version.at in proved or alone
         if leave_unproved and not landed:
             left_out.append(f"{_name(version.at)}: no later version proves that it landed")
         else:

@@ -172,6 +172,21 @@ def test_a_whole_last_landing_counts_unless_told_otherwise(
     assert verify_ledger(book.reopened().warehouse).rows == 6
 
 
+def test_what_a_torn_version_was_staged_on_has_landed(
+    book: Book, connection: psycopg.Connection, lose: Callable[..., Pointers]
+) -> None:
+    """Regression: told to leave out what is unproved, it left out an acknowledged commit."""
+    book.land(notes(["one"]))
+    book.land(notes(["two"]))
+    held = read_pointers(connection)
+    book.stage_and_die(notes(["half staged"]))
+    newest = max(book.warehouse.root.joinpath(*LEDGER_KEY, "metadata").glob("*.metadata.json"))
+    newest.write_bytes(newest.read_bytes()[:100])
+    lose()
+    assert recovered(book, leave_unproved=True).to_seq == 2
+    assert read_pointers(connection) == held
+
+
 def test_a_compaction_that_died_takes_no_row_with_it(
     book: Book, connection: psycopg.Connection, lose: Callable[..., Pointers]
 ) -> None:
