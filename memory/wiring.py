@@ -25,11 +25,10 @@ from memory.landing.apply import catch_up
 from memory.landing.committer import Committer
 from memory.landing.embedding import EmbeddingFollower
 from memory.landing.mover import Mover
-from memory.landing.rebuild import rebuild_index
+from memory.landing.rebuild import rebuild_if_stale, rebuild_index
 from memory.search.database import IndexDatabase
 from memory.search.generations import ensure_index
 from memory.services.holders import FOLDER as HOLDERS
-from memory.services.indexing import rebuild_if_stale
 from memory.services.spool import FOLDER as SPOOL
 from memory.tables.warehouse import Warehouse
 
@@ -81,7 +80,9 @@ def start_followers() -> None:
 
 def _rebuild_if_stale(held: Engine) -> None:
     try:
-        rebuild_if_stale(held)
+        rebuild_if_stale(
+            index=held.index, warehouse=held.warehouse, types=held.types, clock=held.clock
+        )
     except (AmpUpError, psycopg.Error, OSError) as error:
         logger.warning("the index stays as it is until the next start: %s", error)
 

@@ -1,7 +1,8 @@
 """Builds a generation of the index from the tables beside the live one, and flips to it."""
 
+import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Final
@@ -10,9 +11,11 @@ import psycopg
 
 from ampup_site.kernel.clock import Clock
 from ampup_site.kernel.failpoints import reach
+from memory.domain.analyzer import FINGERPRINT
 from memory.domain.episode_types import EpisodeTypes
 from memory.domain.errors import RebuildRunning
 from memory.domain.lineage import Seq
+from memory.domain.progress import silent
 from memory.landing.apply import analyze_bodies, apply_range
 from memory.landing.children import children
 from memory.landing.history import read_folded
@@ -25,10 +28,12 @@ from memory.search.generations import (
     flip,
     open_generation,
 )
-from memory.search.heads import Head, live_generation
+from memory.search.heads import Head, live_generation, live_head
 from memory.search.vectors import copy_vectors
 from memory.tables import reading
 from memory.tables.warehouse import Warehouse
+
+logger = logging.getLogger(__name__)
 
 _SMALL_GAP: Final = 8
 """Commits that may be applied while the landing lock is held: some milliseconds each."""
@@ -77,6 +82,25 @@ def rebuild_index(
         head = _build(connection, warehouse, types, progress)
         head = _flip(connection, warehouse, types, head, clock)
     return RebuildReport(head.generation, head.seq, perf_counter() - began)
+
+
+def rebuild_if_stale(
+    *, index: IndexDatabase, warehouse: Warehouse, types: EpisodeTypes, clock: Clock
+) -> bool:
+    """Build the index anew if another analyzer made the live one; say whether it was so.
+
+    Searches go on over the old one meanwhile, and find what both analyzers read alike.
+    """
+    with index.connect(application="stale index") as connection, connection.cursor() as cursor:
+        if live_head(cursor).analyzer == FINGERPRINT:
+            return False
+    logger.warning("the index was made by another analyzer; it is built anew beside")
+    with suppress(RebuildRunning):
+        report = rebuild_index(
+            index=index, warehouse=warehouse, types=types, clock=clock, progress=silent
+        )
+        logger.warning("the index is built anew, as generation %d", report.generation)
+    return True
 
 
 @contextmanager

@@ -1,7 +1,5 @@
 """The index as an operator sees it: where it stands, building it anew beside, comparing it."""
 
-import logging
-from contextlib import suppress
 from dataclasses import dataclass
 
 import psycopg
@@ -10,7 +8,6 @@ from accounts.domain.caller import Caller
 from accounts.domain.roles import Action, allows
 from accounts.domain.scope import Scope
 from memory.domain.analyzer import FINGERPRINT
-from memory.domain.errors import RebuildRunning
 from memory.domain.progress import Progress, silent
 from memory.domain.read_context import ReadContext
 from memory.engine import Engine
@@ -22,8 +19,6 @@ from memory.search.heads import Head, live_head
 from memory.search.unembedded import count_waiting
 from memory.search.upkeep import TAIL_LIMIT, tail_length
 from memory.services.access import open_scope
-
-logger = logging.getLogger(__name__)
 
 _NO_SCOPE = 0
 """The number of no scope: theirs begin at 1."""
@@ -114,21 +109,6 @@ def rebuild(engine: Engine, *, progress: Progress | None = None) -> RebuildRepor
         clock=engine.clock,
         progress=progress or silent,
     )
-
-
-def rebuild_if_stale(engine: Engine) -> bool:
-    """Build the index anew if another analyzer made the live one; say whether it was so.
-
-    Searches go on over the old one meanwhile, and find what both analyzers read alike.
-    """
-    with engine.index.connect(application="stale index") as connection, connection.cursor() as held:
-        if live_head(held).analyzer == FINGERPRINT:
-            return False
-    logger.warning("the index was made by another analyzer; it is built anew beside")
-    with suppress(RebuildRunning):
-        report = rebuild(engine)
-        logger.warning("the index is built anew, as generation %d", report.generation)
-    return True
 
 
 def verify(engine: Engine, *, since: int = 0, progress: Progress | None = None) -> VerifyReport:

@@ -15,6 +15,7 @@ from memory.domain.errors import IndexBehind
 from memory.engine import Engine
 from memory.landing.apply import catch_up
 from memory.landing.mover import step
+from memory.landing.rebuild import rebuild_if_stale
 from memory.search import ddl
 from memory.search.episodes import EpisodeFilters
 from memory.search.generations import ensure_index
@@ -151,15 +152,15 @@ def test_an_index_of_another_analyzer_is_built_anew_by_itself(
     """Documented: a changed analyzer is a new fingerprint and a rebuild beside."""
     fill(engine, owner, org)
     before = answers(engine, owner, org)
-    assert not indexing.rebuild_if_stale(engine)
+    assert not _rebuilt_if_stale(engine)
     with engine.index.connect(application="test") as connection:
         connection.execute(f"UPDATE {ddl.SCHEMA}.ledger_head SET analyzer = 'words-0'")
     counts = indexing.status(engine, owner, org).counts
     assert counts is not None
     assert not counts.analyzer_current
-    assert indexing.rebuild_if_stale(engine)
+    assert _rebuilt_if_stale(engine)
     assert indexing.status(engine, owner, org).generation == 2
-    assert not indexing.rebuild_if_stale(engine)
+    assert not _rebuilt_if_stale(engine)
     assert answers(engine, owner, org) == before
     assert indexing.verify(engine).clean
 
@@ -180,6 +181,12 @@ def test_tables_of_another_layout_are_made_anew_and_filled(
     fresh = wiring.engine()
     assert answers(fresh, owner, org) == before
     assert indexing.verify(fresh).clean
+
+
+def _rebuilt_if_stale(engine: Engine) -> bool:
+    return rebuild_if_stale(
+        index=engine.index, warehouse=engine.warehouse, types=engine.types, clock=engine.clock
+    )
 
 
 def _until(done: threading.Event, act: Callable[[int], None]) -> list[BaseException]:
