@@ -20,6 +20,10 @@ logger = logging.getLogger(__name__)
 _QUERY_SECS: Final = 2.0
 """A query waits so long for its vector; then it is answered by keyword."""
 
+_QUERY_CHARS: Final = 1_000
+"""Of a query, so much is embedded: a question's meaning is in its first words, and nobody's long
+one may take the time that others wait."""
+
 _AT_ONCE: Final = 2
 """Threads that embed queries: one runs while another still hangs."""
 
@@ -100,7 +104,7 @@ class Meaning:
         return future
 
     def _embed(self, text: str) -> QueryVector:
-        [pieces] = self.embedder.embed([text])
+        [pieces] = self.embedder.embed([text[:_QUERY_CHARS]])
         checked = _checked(pieces, self.embedder.width)
         mean: QueryVector = checked.mean(axis=0)
         return mean / np.float32(np.linalg.norm(mean))

@@ -108,6 +108,14 @@ def test_a_script_that_the_embedder_does_not_read_has_no_vote() -> None:
     assert embedder.asked == ["The budget", "a dog"]
 
 
+def test_a_long_query_is_embedded_by_its_beginning() -> None:
+    """Regression: one caller's query of 20,000 characters took all others' meaning for a while."""
+    embedder = Ideas()
+    with Meaning(embedder).query("budget " * 3_000) as vector:
+        assert vector() is not None
+    assert [len(text) for text in embedder.asked] == [1_000]
+
+
 def test_a_query_of_several_pieces_is_their_mean() -> None:
     """Ours: one vector a query, of length 1."""
     two = np.array([[1, 0, 0, 0, 0], [0, 1, 0, 0, 0]], np.float32)
