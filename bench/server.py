@@ -44,26 +44,8 @@ def serving(*, dsn: str, data_dir: Path, log: Path) -> Iterator[Server]:
     Raises:
         RuntimeError: it was not ready in time, or did not end on SIGTERM.
     """
-    port = _free_port()
-    environment = {
-        **os.environ,
-        "AMPUP_MEMORY_DATABASE_URL": dsn,
-        "AMPUP_MEMORY_DATA_DIR": str(data_dir),
-    }
-    with log.open("wb") as output:
-        process = subprocess.Popen(  # noqa: S603 -- our own command
-            [sys.executable, "manage.py", "serve", "--local", "--port", str(port)],
-            cwd=_ROOT,
-            env=environment,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-        try:
-            _wait_ready(process, port, log)
-            yield Server(port, process.pid)
-        finally:
-            _end(process)
+    with _running(data_dir, log, AMPUP_MEMORY_DATABASE_URL=dsn) as server:
+        yield server
 
 
 @contextmanager
@@ -76,9 +58,14 @@ def serving_alone(data_dir: Path, **more: str) -> Iterator[str]:
     Raises:
         RuntimeError: it was not ready in time, or did not end on SIGTERM.
     """
-    port = _free_port()
     data_dir.mkdir(parents=True, exist_ok=True)
-    log = data_dir / "server.log"
+    with _running(data_dir, data_dir / "server.log", **more) as server:
+        yield f"http://{HOST}:{server.port}"
+
+
+@contextmanager
+def _running(data_dir: Path, log: Path, **more: str) -> Iterator[Server]:
+    port = _free_port()
     with log.open("wb") as output:
         process = subprocess.Popen(  # noqa: S603 -- our own command
             [sys.executable, "manage.py", "serve", "--local", "--port", str(port)],
@@ -90,7 +77,7 @@ def serving_alone(data_dir: Path, **more: str) -> Iterator[str]:
         )
         try:
             _wait_ready(process, port, log)
-            yield f"http://{HOST}:{port}"
+            yield Server(port, process.pid)
         finally:
             _end(process)
 

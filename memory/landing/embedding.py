@@ -122,14 +122,14 @@ def embed_some(
         return False
     create_vector_index(connection, generation=head.generation, width=embedder.width)
     with connection.cursor(binary=True) as cursor:
-        window = passages_without(cursor, head, embedder.fingerprint, since=since, limit=_WINDOW)
-    for start in range(0, len(window.passages), _BATCH):
+        backlog = passages_without(cursor, head, embedder.fingerprint, since=since, limit=_WINDOW)
+    for start in range(0, len(backlog.passages), _BATCH):
         if stop is not None and stop.is_set():
             return True
-        _embed(connection, head, meaning, window.passages[start : start + _BATCH])
+        _embed(connection, head, meaning, backlog.passages[start : start + _BATCH])
         reach("embedding.written")
     with connection.cursor() as cursor:
-        cursor.execute(*window.done(head, embedder.fingerprint))
+        cursor.execute(*backlog.done(head, embedder.fingerprint))
     return True
 
 

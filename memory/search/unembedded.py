@@ -23,7 +23,7 @@ class Unembedded:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class Backlog:
     """The passages without vectors of some commits.
 
     Args:
@@ -59,7 +59,7 @@ def embedded_up_to(cursor: psycopg.Cursor, head: Head, embedder: str) -> Seq:
 
 def passages_without(
     cursor: psycopg.Cursor, head: Head, embedder: str, *, since: Seq, limit: int
-) -> Window:
+) -> Backlog:
     """Return what has no vectors of the commits after `since`, about `limit` passages of them."""
     rows = cursor.execute(
         "SELECT seq, scope_id, passage_count, sum(passage_count) OVER (ORDER BY seq)"
@@ -82,7 +82,7 @@ def passages_without(
                 Unembedded(scope_id, rid, n, text)
                 for rid, n, text in cursor.execute(_WITHOUT, params).fetchall()
             ]
-    return Window(passages, Seq(taken[-1][0]) if taken else head.seq)
+    return Backlog(passages, Seq(taken[-1][0]) if taken else head.seq)
 
 
 def count_waiting(cursor: psycopg.Cursor, head: Head, embedder: str, scope_id: int | None) -> int:
